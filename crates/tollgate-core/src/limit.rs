@@ -1,0 +1,56 @@
+//! A checked limit: parameters whose arithmetic cannot overflow, and the rules of section 5.
+
+use crate::Algorithm;
+
+/// How a limit behaves beside others.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Rules {
+    /// Charged even when the request is refused, by it or by another; the debt is at most one capacity.
+    pub count_refused: bool,
+    /// Admits while the level is above zero and may go into debt.
+    pub overdraw: bool,
+    /// With `overdraw`: the deepest debt, in units; `None` is one capacity.
+    pub max_debt: Option<u64>,
+    /// Counts and reports, never decides.
+    pub shadow: bool,
+}
+
+/// A limit that was checked and compiled: every product of its parameters fits the word it is computed in.
+#[derive(Clone, Debug)]
+pub struct Limit {
+    algorithm: Algorithm,
+    rules: Rules,
+}
+
+/// Why parameters are no limit. Its text says what is wrong and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SpecError {
+    /// A span of zero.
+    ZeroSpan {
+        /// The parameter's name.
+        parameter: &'static str,
+    },
+}
+
+impl Limit {
+    /// Checks `algorithm` under `rules`.
+    ///
+    /// # Errors
+    /// [`SpecError`] where a parameter is out of its range, a rule does not go with the algorithm, or a product could overflow.
+    pub fn new(algorithm: Algorithm, rules: Rules) -> Result<Limit, SpecError> {
+        Ok(Limit { algorithm, rules })
+    }
+
+    /// The parameters it was made from.
+    #[must_use]
+    pub fn algorithm(&self) -> &Algorithm {
+        &self.algorithm
+    }
+
+    /// The rules it was made with.
+    #[must_use]
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+}

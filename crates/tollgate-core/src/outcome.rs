@@ -1,0 +1,51 @@
+//! What a step says, of each limit and of the request.
+
+use crate::Micros;
+
+/// When the same request would be admitted, if nothing else came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retry {
+    /// After this span: refused one microsecond before, admitted at it. Zero where that is not known (concurrency).
+    After(Micros),
+    /// Never, whatever the wait.
+    Never,
+}
+
+/// How a key stands under a limit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// The largest cost that would be admitted now.
+    pub remaining: u64,
+    /// Until the state is as fresh as new.
+    pub reset: Micros,
+    /// Until `remaining` grows (windows: to the next edge); zero where nothing is counted.
+    pub next: Micros,
+}
+
+/// What one limit says of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// It refuses (for a shadow limit: it would).
+    pub refused: bool,
+    /// How long it makes the request wait; zero unless a leaky bucket with delay that admits.
+    pub wait: Micros,
+    /// When it would admit; `After(ZERO)` where it admits now.
+    pub retry: Retry,
+    /// Units really taken from it.
+    pub units: u64,
+    /// The state must be written back: it was charged, or a wrong clock's state was clamped.
+    pub changed: bool,
+    /// How the key stands after the decision.
+    pub standing: Standing,
+}
+
+/// What all the limits of a request say together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// No enforced limit refuses.
+    pub admitted: bool,
+    /// The longest of the waits where admitted.
+    pub delay: Micros,
+    /// The longest of the retry times where refused, else `After(ZERO)`.
+    pub retry: Retry,
+}

@@ -1,0 +1,56 @@
+//! How the client's address is found: settings only. The reading of headers is `tollgate_http`'s.
+
+use std::net::IpAddr;
+
+use ipnet::IpNet;
+
+/// `client_address:` of the policy file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientAddress {
+    /// Which entries of the header are believed.
+    pub hops: Hops,
+    /// The one header that is read; others have no influence.
+    pub header: ForwardedHeader,
+    /// IPv6 addresses count by this prefix, 32 to 128; 64 unless said otherwise.
+    pub ipv6_prefix: u8,
+    /// Whether `64:ff9b::/96` stands for the IPv4 address in its low 32 bits.
+    pub nat64: bool,
+}
+
+/// Which hops are believed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hops {
+    /// The first address from the right that is in none of these; none trusted: always the socket's peer.
+    Trusted(Vec<IpNet>),
+    /// The n-th from the right of the header, whoever the peer is.
+    Count(u32),
+}
+
+/// Which header tells of hops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ForwardedHeader {
+    /// `X-Forwarded-For`.
+    XForwardedFor,
+    /// `Forwarded` (RFC 7239).
+    Forwarded,
+}
+
+impl Default for ClientAddress {
+    fn default() -> ClientAddress {
+        ClientAddress {
+            hops: Hops::Trusted(Vec::new()),
+            header: ForwardedHeader::XForwardedFor,
+            ipv6_prefix: 64,
+            nat64: false,
+        }
+    }
+}
+
+impl ClientAddress {
+    /// Whether what `peer` writes in headers is believed.
+    #[must_use]
+    pub fn trusts(&self, peer: IpAddr) -> bool {
+        let peer = peer.to_canonical();
+        matches!(&self.hops, Hops::Trusted(nets) if nets.iter().any(|net| net.contains(&peer)))
+    }
+}

@@ -1,0 +1,436 @@
+//! What a policy file says, as plain checked data: names are resolved to places, numbers are exact, nothing is text that
+//! still has to be understood. The file's reader makes it; [`Policy`](crate::Policy) is compiled from it. A program that
+//! has no file may build it by hand.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tollgate_core::{Algorithm, Micros, Rules};
+
+use crate::{ClientAddress, Mode};
+
+/// A whole policy.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where the gateway listens; `None` where the policy serves the other doors only.
+    pub listen: Option<SocketAddr>,
+    /// Where metrics and health are served; `None` switches it off.
+    pub admin: Option<SocketAddr>,
+    /// Where counts live.
+    pub store: StoreSettings,
+    /// Named pools of servers.
+    pub upstreams: Vec<Upstream>,
+    /// How the client's address is found.
+    pub client_address: ClientAddress,
+    /// Named tables.
+    pub tables: Vec<Table>,
+    /// Named identities.
+    pub identities: Vec<Identity>,
+    /// Named limits.
+    pub limits: Vec<LimitSettings>,
+    /// In the file's order; the first that matches wins.
+    pub routes: Vec<Route>,
+    /// What happens where no route matches.
+    pub default: DefaultRoute,
+    /// The mode that the file asks for; the command line and `TOLLGATE_MODE` go before it.
+    pub mode: Mode,
+    /// How answers describe limits.
+    pub answers: Answers,
+    /// Time and size limits of the gateway.
+    pub gateway: GatewaySettings,
+}
+
+/// Where counts live.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StoreSettings {
+    /// In this process.
+    Memory,
+}
+
+/// A pool of servers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// Its name.
+    pub name: Arc<str>,
+    /// `host:port` each.
+    pub servers: Vec<String>,
+}
+
+/// A table: rows of named columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where its rows are.
+    pub rows: TableRows,
+}
+
+/// Where a table's rows are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TableRows {
+    /// In the policy file.
+    Inline(Vec<Vec<(String, String)>>),
+    /// In a CSV or YAML file, beside the policy file unless absolute; re-read when it changes.
+    File(PathBuf),
+}
+
+/// A named identity.
+#[derive(Clone, Debug)]
+pub struct Identity {
+    /// Its name.
+    pub name: Arc<str>,
+    /// In order; the first present wins, each is its own namespace.
+    pub sources: Vec<Source>,
+    /// The value where no source has one.
+    pub default: Option<Arc<str>>,
+    /// How spellings are folded to one.
+    pub fold: Fold,
+}
+
+/// How spellings of one name become one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fold {
+    /// Unicode NFKC and lower case.
+    pub case: bool,
+}
+
+/// Where an identity's value comes from.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A header field.
+    Header {
+        /// In lower case.
+        name: String,
+        /// Whose word counts.
+        from: From,
+    },
+    /// A parameter of the query.
+    Query {
+        /// Case-sensitive.
+        name: String,
+    },
+    /// A cookie.
+    Cookie {
+        /// Case-sensitive.
+        name: String,
+        /// Whose word counts.
+        from: From,
+    },
+    /// A segment of the normalised path, counted from 0.
+    Path {
+        /// Which.
+        segment: usize,
+    },
+    /// A claim of a verified JWT.
+    Jwt {
+        /// The claim's name.
+        claim: String,
+        /// The header that carries `Bearer <token>` (or the bare token); `authorization` unless said otherwise.
+        header: String,
+        /// What the signature is checked with.
+        keys: JwtKeys,
+        /// Where given, the token's `iss` must be this.
+        issuer: Option<String>,
+        /// Where given, the token's `aud` must contain this.
+        audience: Option<String>,
+    },
+    /// A column of the row whose `key_sha256` is the SHA-256, in hex, of the presented API key.
+    ApiKey {
+        /// Header or query parameter that carries the key.
+        at: ApiKeyAt,
+        /// Place of the table.
+        table: usize,
+        /// The column.
+        column: String,
+    },
+    /// The user of HTTP basic authentication: a name only, not verified.
+    BasicUser,
+    /// The client address, cut to its prefix.
+    Ip,
+    /// A column of the row that another identity's value names.
+    Table {
+        /// Place of the table.
+        table: usize,
+        /// Which column must equal `value_of`.
+        key_column: String,
+        /// Place of the identity that is looked up.
+        value_of: usize,
+        /// The column that is the value.
+        column: String,
+    },
+}
+
+/// Whose word a header or cookie is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum From {
+    /// Counts only where the socket's peer is a trusted proxy.
+    TrustedProxies,
+    /// Counts from anyone: the policy says so.
+    Anyone,
+}
+
+/// Where an API key is presented.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ApiKeyAt {
+    /// In this header, in lower case; a `Bearer ` before it is dropped.
+    Header(String),
+    /// In this query parameter.
+    Query(String),
+}
+
+/// What a JWT's signature is checked with. The algorithm is the policy's, never the token's word.
+#[derive(Clone, Debug)]
+pub enum JwtKeys {
+    /// HMAC with a secret.
+    Hmac {
+        /// `HS256`, `HS384` or `HS512`.
+        algorithm: String,
+        /// The secret; never shown.
+        secret: Secret,
+    },
+    /// A public key in PEM.
+    Pem {
+        /// `RS256`, `PS256`, `ES256`, `EdDSA`, ...
+        algorithm: String,
+        /// The key's file.
+        file: PathBuf,
+    },
+    /// A JWKS file; re-read when it changes.
+    Jwks {
+        /// The file.
+        file: PathBuf,
+    },
+}
+
+/// Bytes that `Debug` never shows.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(pub Vec<u8>);
+
+impl std::fmt::Debug for Secret {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+/// Which identity a key or class is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IdentityRef {
+    /// The client address, cut to its prefix: there without being declared.
+    Ip,
+    /// A declared one, by its place.
+    Declared(usize),
+}
+
+/// A named limit.
+#[derive(Clone, Debug)]
+pub struct LimitSettings {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Who is counted; empty is one bucket for everybody.
+    pub key: Vec<IdentityRef>,
+    /// The identity whose value chooses the class.
+    pub by: Option<IdentityRef>,
+    /// One nameless class without `by`.
+    pub classes: Vec<Class>,
+    /// Charged when refused, overdraw, shadow.
+    pub rules: Rules,
+    /// Statuses that count; others give the charge back. `None`: all count.
+    pub charge_when: Option<Vec<u16>>,
+    /// What stands in for a missing identity.
+    pub missing: Missing,
+    /// The calendar, for a quota.
+    pub calendar: Option<Calendar>,
+    /// The answer's shape.
+    pub refusal: Refusal,
+    /// Most keys that are remembered.
+    pub max_keys: usize,
+}
+
+/// One class of a limit.
+#[derive(Clone, Debug)]
+pub struct Class {
+    /// The value of `by`; `None` without `by`.
+    pub name: Option<Arc<str>>,
+    /// Its parameters; `None` is `unlimited`.
+    pub algorithm: Option<Algorithm>,
+}
+
+/// What happens where a key's identity is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Missing {
+    /// The client address stands in; with no address either, `Share`.
+    #[default]
+    Ip,
+    /// One bucket for all of them.
+    Share,
+    /// The limit is not asked.
+    Skip,
+    /// 400.
+    Reject,
+}
+
+/// A quota's calendar.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Calendar {
+    /// How long a period is.
+    pub every: Every,
+    /// An IANA zone's name.
+    pub time_zone: String,
+    /// For months: the local day on which a period begins, 1 to 31, or the month's last where it has none.
+    pub starts: u8,
+}
+
+/// A calendar period.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Every {
+    /// Aligned to UTC.
+    Hour,
+    /// From local midnight, or the day's first instant.
+    Day,
+    /// From Monday.
+    Week,
+    /// From day `starts`.
+    Month,
+}
+
+/// How a refusal looks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// 429 unless said otherwise.
+    pub status: u16,
+    /// Of the problem; `None`: the type's own.
+    pub title: Option<String>,
+    /// Of the problem; `None`: made from the decision.
+    pub detail: Option<String>,
+}
+
+/// A route.
+#[derive(Clone, Debug)]
+pub struct Route {
+    /// What it matches.
+    pub matcher: Match,
+    /// Places of its limits, narrow to wide.
+    pub limits: Vec<usize>,
+    /// What a request costs.
+    pub cost: Cost,
+    /// Place of its pool; `None` at the doors.
+    pub upstream: Option<usize>,
+    /// Whether a CORS preflight (OPTIONS with Origin and Access-Control-Request-Method) is charged.
+    pub count_preflight: bool,
+}
+
+/// What a route matches: all that is given must hold.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Match {
+    /// A glob on the normalised path: `*` within a segment, `**` any segments; `None` is any. `/v1/**` matches `/v1`.
+    pub path: Option<String>,
+    /// Case is ignored in `path`.
+    pub ignore_case: bool,
+    /// Methods, in upper case; empty is any.
+    pub methods: Vec<String>,
+    /// Hosts, in lower case, without port; `*.example.com` is any depth below it; empty is any.
+    pub hosts: Vec<String>,
+    /// Header fields that must be there, with that value where given.
+    pub headers: Vec<HeaderMatch>,
+}
+
+/// A header that must match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeaderMatch {
+    /// In lower case.
+    pub name: String,
+    /// `None`: any value.
+    pub value: Option<String>,
+}
+
+/// What a request costs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Cost {
+    /// Always that.
+    Fixed(u64),
+    /// What a header says.
+    Header {
+        /// In lower case.
+        name: String,
+        /// Where it is absent.
+        default: u64,
+        /// Below it, it.
+        min: u64,
+        /// Above it, or not a number, it.
+        max: u64,
+        /// Whose word counts.
+        from: From,
+    },
+}
+
+/// What happens where no route matches, at the doors and in a replay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DefaultRoute {
+    /// Admit with no limits.
+    #[default]
+    Admit,
+    /// Refuse.
+    Refuse,
+}
+
+/// How answers describe limits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Answers {
+    /// Which header families are sent.
+    pub headers: Vec<HeaderFamily>,
+    /// What `X-RateLimit-Reset` holds.
+    pub reset: ResetForm,
+    /// By how many per cent, at most, the stated times are lengthened at random; 0 to 100.
+    pub retry_jitter: u8,
+}
+
+/// A family of header fields.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeaderFamily {
+    /// `RateLimit-Policy` and `RateLimit` as in drafts 08 to 11.
+    Ietf,
+    /// `X-RateLimit-Limit`, `-Remaining`, `-Reset`.
+    XRateLimit,
+    /// `RateLimit-Limit`, `-Remaining`, `-Reset` as in draft 03.
+    Draft03,
+}
+
+/// What `X-RateLimit-Reset` holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ResetForm {
+    /// Seconds since the epoch.
+    #[default]
+    Epoch,
+    /// Seconds from now.
+    Delta,
+}
+
+/// Time and size limits of the gateway; every one has a default.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GatewaySettings {
+    /// From a connection's (or the last answer's) end to the last byte of the next header.
+    pub header_timeout: Micros,
+    /// Longest silence within a body, either way.
+    pub body_timeout: Micros,
+    /// Longest silence between requests on a kept connection.
+    pub idle_timeout: Micros,
+    /// To connect to an upstream server.
+    pub connect_timeout: Micros,
+    /// From the request's last byte to the answer's first.
+    pub first_byte_timeout: Micros,
+    /// How long connections may finish after SIGTERM.
+    pub drain_timeout: Micros,
+    /// Largest header, in bytes.
+    pub max_header_bytes: usize,
+    /// Most header fields.
+    pub max_headers: usize,
+    /// Largest request body, in bytes; `None` is unlimited.
+    pub max_body_bytes: Option<u64>,
+    /// Most connections in.
+    pub max_connections: usize,
+    /// Most requests that wait for their delay.
+    pub max_waiting: usize,
+    /// Idle connections kept to each upstream server.
+    pub max_idle_per_server: usize,
+}

@@ -1,0 +1,63 @@
+//! The only file of the workspace that reads the clock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use tollgate_core::Timestamp;
+
+/// What tells the time. A clock of one process never goes back.
+pub trait Clock: Send + Sync {
+    /// Now.
+    fn now(&self) -> Timestamp;
+}
+
+/// Wall time at start plus monotonic time, slewed gently towards the wall.
+#[derive(Debug)]
+pub struct SystemClock {
+    wall: u64,
+    start: Instant,
+}
+
+impl SystemClock {
+    /// A clock that starts from the wall's time.
+    #[must_use]
+    pub fn new() -> SystemClock {
+        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as u64);
+        SystemClock { wall, start: Instant::now() }
+    }
+}
+
+impl Default for SystemClock {
+    fn default() -> SystemClock {
+        SystemClock::new()
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.wall + self.start.elapsed().as_micros() as u64)
+    }
+}
+
+/// A clock that stands still until it is set: for tests and virtual time.
+#[derive(Debug, Default)]
+pub struct ManualClock(AtomicU64);
+
+impl ManualClock {
+    /// A clock that reads `now`.
+    #[must_use]
+    pub fn new(now: Timestamp) -> ManualClock {
+        ManualClock(AtomicU64::new(now.as_micros()))
+    }
+
+    /// Moves to `now`; an earlier moment is ignored.
+    pub fn set(&self, now: Timestamp) {
+        self.0.fetch_max(now.as_micros(), Ordering::Relaxed);
+    }
+}
+
+impl Clock for ManualClock {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.0.load(Ordering::Relaxed))
+    }
+}

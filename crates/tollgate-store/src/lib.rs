@@ -1,0 +1,14 @@
+//! Where counts live. One written contract, [`Store`]; the memory store is the embedded default.
+//!
+//! A store decides how to be atomic; the arithmetic is `tollgate_core`'s.
+
+mod clock;
+mod contract;
+mod memory;
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use contract::{
+    Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreError,
+    StoreOutcome, Taken,
+};
+pub use memory::{MemoryOptions, MemoryStore};

@@ -1,0 +1,1 @@
+//! Tollgate: the library and the command.

@@ -1,0 +1,3 @@
+//! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`.
+
+fn main() {}
