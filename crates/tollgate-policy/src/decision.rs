@@ -43,6 +43,8 @@ pub struct LimitReport {
     pub name: Arc<str>,
     /// The class that chose its parameters, as a place among the limit's classes.
     pub class: Option<usize>,
+    /// Units asked of it: what a refusal says when the cost is more than the limit could ever admit.
+    pub cost: u64,
     /// It refused (a shadow limit: it would have).
     pub refused: bool,
     /// It never decides.
