@@ -1,3 +1,44 @@
 //! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`.
 
-fn main() {}
+mod bench;
+mod check;
+mod fuzz;
+mod run;
+#[cfg(test)]
+mod tidy;
+
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+usage: cargo xtask <task>
+
+  check                      everything that must hold: format, lints, tidy rules, every test, docs
+  bench [row]                the speed table, each row against its named peer in the same run
+  fuzz [target] [seconds]    one fuzz target, or all of them; 60 seconds each unless said otherwise
+";
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let outcome = match words.as_slice() {
+        ["check"] => check::check(),
+        ["bench", rows @ ..] => bench::bench(rows),
+        ["fuzz"] => fuzz::fuzz(None, fuzz::DEFAULT_SECONDS),
+        ["fuzz", target] => fuzz::fuzz(Some(target), fuzz::DEFAULT_SECONDS),
+        ["fuzz", target, seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz::fuzz(Some(target), seconds),
+            Err(_) => Err(format!("'{seconds}' is no number of seconds; for example: cargo xtask fuzz {target} 600")),
+        },
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(problem) => {
+            eprintln!("xtask: {problem}");
+            ExitCode::FAILURE
+        }
+    }
+}
