@@ -51,6 +51,8 @@ pub struct LimitReport {
     pub shadow: bool,
     /// Its own retry time.
     pub retry: Retry,
+    /// How long it alone makes the request wait: what a waiting room needs to let others move up when one leaves.
+    pub wait: Micros,
     /// The most it ever admits at once, in units, and its window where it has one: for `RateLimit-Policy`.
     pub quota: u64,
     /// The window, for `RateLimit-Policy`'s `w`; for a bucket the time that a full burst takes to refill.

@@ -100,4 +100,16 @@ impl<S: Store> Engine<S> {
         let _ = (decision, status, now);
         unimplemented!("the policy's first commit")
     }
+
+    /// Takes a request back that was admitted and never ran: everything it took is given back, whatever the limits' rules,
+    /// and its slots are freed. The gateway calls it when a client leaves while it waits. A delayed charge counts from the
+    /// moment at which it would have left, because nothing of it can have been refilled before: its door moves
+    /// `Taken::charged.at` there.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the store gives no answer.
+    pub async fn withdraw(&self, decision: Decision, now: Timestamp) -> Result<(), StoreError> {
+        let _ = (decision, now);
+        unimplemented!("the policy's first commit")
+    }
 }
