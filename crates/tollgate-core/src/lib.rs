@@ -7,19 +7,28 @@
 extern crate alloc;
 
 mod algorithm;
+mod bucket64;
+mod carry_over;
 mod limit;
 mod outcome;
 mod rate;
+mod settle;
+mod spec_error;
+mod standing;
 mod state;
 mod step;
 mod time;
+mod words;
 
 pub use algorithm::{
     Algorithm, Concurrency, FixedWindow, LeakyBucket, Quota, SlidingLog, SlidingWindow, TokenBucket,
 };
-pub use limit::{Limit, Rules, SpecError};
+pub use bucket64::{Bucket64, Refused64};
+pub use limit::{Limit, Rules};
 pub use outcome::{Decision, Outcome, Retry, Standing};
 pub use rate::{Burst, Rate};
-pub use state::{Charged, State};
+pub use spec_error::SpecError;
+pub use state::{Cells, Charged, Log, Slots, State};
 pub use step::{Asked, step};
 pub use time::{Micros, Period, Timestamp};
+pub use words::Words;

@@ -1,6 +1,6 @@
 //! A checked limit: parameters whose arithmetic cannot overflow, and the rules of section 5.
 
-use crate::Algorithm;
+use crate::{Algorithm, Bucket64, SpecError};
 
 /// How a limit behaves beside others.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -22,17 +22,6 @@ pub struct Limit {
     rules: Rules,
 }
 
-/// Why parameters are no limit. Its text says what is wrong and what would be right.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SpecError {
-    /// A span of zero.
-    ZeroSpan {
-        /// The parameter's name.
-        parameter: &'static str,
-    },
-}
-
 impl Limit {
     /// Checks `algorithm` under `rules`.
     ///
@@ -52,5 +41,12 @@ impl Limit {
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+
+    /// The one-word form, where the limit is a token bucket or a leaky bucket with `nodelay` whose arithmetic fits 64 bits,
+    /// admits anything at all, and has no rule. It reads and writes the words of [`Limit::encode`].
+    #[must_use]
+    pub fn bucket64(&self) -> Option<&Bucket64> {
+        unimplemented!("follows at once")
     }
 }

@@ -1,6 +1,6 @@
 //! What a step says, of each limit and of the request.
 
-use crate::Micros;
+use crate::{Charged, Micros, Timestamp};
 
 /// When the same request would be admitted, if nothing else came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,12 +31,26 @@ pub struct Outcome {
     pub wait: Micros,
     /// When it would admit; `After(ZERO)` where it admits now.
     pub retry: Retry,
-    /// Units really taken from it.
+    /// Units really taken from it (after a clamp of debt, what was really taken, rounded down).
     pub units: u64,
+    /// What a clamp of a bucket's debt took beyond whole units, in parts of a unit that the limit alone can read.
+    pub fraction: u64,
+    /// The moment under which it was taken: now, or where a clock stepped back, the moment at which the state stands still.
+    pub at: Timestamp,
     /// The state must be written back: it was charged, or a wrong clock's state was clamped.
     pub changed: bool,
     /// How the key stands after the decision.
     pub standing: Standing,
+}
+
+impl Outcome {
+    /// What to keep in order to [`settle`](crate::Limit::settle) or [`release`](crate::Limit::release) it later; `ticket`
+    /// is the one that [`step`](crate::step) was given. `None` where nothing was taken.
+    #[must_use]
+    pub fn charged(&self, ticket: u64) -> Option<Charged> {
+        let Outcome { units, fraction, at, .. } = *self;
+        (units > 0 || fraction > 0).then_some(Charged { units, fraction, at, ticket })
+    }
 }
 
 /// What all the limits of a request say together.

@@ -1,8 +1,13 @@
 //! What is remembered of one key under one limit.
 
+use alloc::boxed::Box;
+use alloc::collections::{BTreeMap, VecDeque};
+
 use crate::Timestamp;
 
 /// The state of one key. Small ones are values; the larger are behind a box.
+///
+/// A state belongs to the [`Limit`](crate::Limit) that wrote it; another kind of state counts as [`State::Fresh`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum State {
     /// Never charged, or as fresh as that.
@@ -12,10 +17,10 @@ pub enum State {
     Bucket(u64),
     /// The same where the parameters ask for a wider word.
     WideBucket(u128),
-    /// A fixed window (by its index since the epoch) or a quota (by its period's start) and what it holds.
+    /// A fixed window or a quota's period, and what it holds.
     Count {
-        /// Window index, or the period's start in microseconds.
-        slot: u64,
+        /// The window's or period's first moment, in microseconds since the epoch.
+        start: u64,
         /// Units counted in it.
         count: u64,
     },
@@ -28,16 +33,57 @@ pub enum State {
         /// Units in the current cell.
         current: u64,
     },
-    // Cells(Box<..>), Log(Box<..>), Slots(Box<..>) follow.
+    /// A sliding window of several cells.
+    Cells(Box<Cells>),
+    /// A sliding log's entries.
+    Log(Box<Log>),
+    /// A concurrency limit's slots.
+    Slots(Box<Slots>),
 }
 
-/// What one request took from one limit: enough to give it back later.
+/// A sliding window of several cells.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cells {
+    /// Index of the newest cell since the epoch.
+    pub(crate) cell: u64,
+    /// Units of each cell that can still count, oldest first, the newest last: one more than the window has cells.
+    pub(crate) counts: Box<[u64]>,
+}
+
+/// A sliding log: at most `limit` entries, oldest first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    pub(crate) entries: VecDeque<Entry>,
+    /// The sum of the entries' units.
+    pub(crate) total: u64,
+}
+
+/// One admission.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) at: u64,
+    pub(crate) units: u64,
+    pub(crate) ticket: u64,
+}
+
+/// Slots held from admission to release.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Slots {
+    /// Units by (end in microseconds, ticket): the first to end comes first.
+    pub(crate) held: BTreeMap<(u64, u64), u64>,
+    /// The sum of the units.
+    pub(crate) total: u64,
+}
+
+/// What one request took from one limit: enough to give it back later. See [`Outcome::charged`](crate::Outcome::charged).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charged {
-    /// Units taken (after a clamp of debt, what was really taken).
+    /// Units taken (after a clamp of debt, what was really taken, rounded down).
     pub units: u64,
-    /// When.
+    /// What a clamp of a bucket's debt took beyond whole units, in parts of a unit that the limit alone can read.
+    pub fraction: u64,
+    /// The moment under which it was taken; see [`Outcome::at`](crate::Outcome::at).
     pub at: Timestamp,
-    /// The decision's ticket: names the log entry or the slot.
+    /// The decision's ticket: names the log entry or the slot. Unique among what one key holds.
     pub ticket: u64,
 }
