@@ -1,1 +1,24 @@
-//! See ARCHITECTURE.md.
+//! Rate limiting on the HTTP wire, for every door that speaks it.
+//!
+//! - [`client_address`]: which address a request is counted by, from the socket's peer and one forwarding header.
+//! - [`facts_of`]: what a policy must know of a request.
+//! - [`Responder`]: a decision in the form that clients obey: `RateLimit` fields, `Retry-After`, and the whole answer to
+//!   a refused request.
+//! - [`Problem`]: every other answer that is our own, as `application/problem+json`.
+//!
+//! Nothing here does I/O, reads a clock or makes randomness: moments come with the decision, randomness as an argument.
+
+mod answer;
+pub mod client_address;
+mod facts;
+mod fields;
+mod prepared;
+mod problem;
+mod responder;
+mod rule;
+mod stated;
+
+pub use answer::Answer;
+pub use facts::facts_of;
+pub use problem::{Kind, Problem};
+pub use responder::Responder;

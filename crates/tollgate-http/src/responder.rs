@@ -1,0 +1,149 @@
+//! A decision in the form that clients obey.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::StatusCode;
+use http::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use smallvec::SmallVec;
+use tollgate_policy::settings::{Answers, HeaderFamily, LimitSettings};
+use tollgate_policy::{Decision, LimitReport, Rejection};
+
+use crate::Answer;
+use crate::fields::{Times, Writer};
+use crate::prepared::Prepared;
+use crate::problem::{self, Problem};
+use crate::stated::{Jitter, Wait};
+
+/// What answers are made from, prepared once a policy is loaded: a refusal is the cheapest path in the program.
+///
+/// A decision may be younger or older than the responder (a reload between them): a limit that it does not know is
+/// described by what the decision itself says.
+#[derive(Debug)]
+pub struct Responder {
+    answers: Answers,
+    limits: Vec<Prepared>,
+}
+
+impl Responder {
+    /// Prepares answers for a policy's limits: `settings.answers` and `settings.limits`.
+    #[must_use]
+    pub fn new(answers: &Answers, limits: &[LimitSettings]) -> Responder {
+        Responder { answers: answers.clone(), limits: limits.iter().map(Prepared::new).collect() }
+    }
+
+    /// Adds to `headers` the fields that describe how a request's limits stand; none where it has no enforced limits.
+    /// For responses that pass: the answer to a refusal has them already.
+    ///
+    /// `random` is uniform over its range; it matters only with `retry_jitter`.
+    pub fn describe(&self, decision: &Decision, random: u64, headers: &mut HeaderMap) {
+        let jitter = Jitter::new(self.answers.retry_jitter, random);
+        if let Some(deciding) = deciding(decision) {
+            self.write(decision, deciding, Wait::of(decision, jitter), jitter, headers);
+        }
+    }
+
+    /// The whole answer to a refused request. `random` is uniform over its range; it matters only with `retry_jitter`.
+    ///
+    /// The refusing limit with the longest retry time shapes it. Its `Retry-After` is absent where no wait helps. It
+    /// never tells whom the limit counts.
+    #[must_use]
+    pub fn refuse(&self, decision: &Decision, random: u64) -> Answer {
+        let jitter = Jitter::new(self.answers.retry_jitter, random);
+        let wait = Wait::of(decision, jitter);
+        let mut headers = problem::own_headers();
+        if let Some(seconds) = wait.seconds() {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        let Some(deciding) = deciding(decision) else {
+            let status = StatusCode::TOO_MANY_REQUESTS;
+            return Problem::new(status, "The policy refuses this request.").answer();
+        };
+        self.write(decision, deciding, wait, jitter, &mut headers);
+        let limit = self.prepared(deciding);
+        let mut body = limit.open_body(deciding, wait);
+        self.close_body(&mut body, decision, wait);
+        Answer { status: limit.status, headers, body: Bytes::from(body) }
+    }
+
+    /// The members that do not depend on which limit decides.
+    fn close_body(&self, body: &mut Vec<u8>, decision: &Decision, wait: Wait) {
+        body.extend_from_slice(b",\"violated-policies\":[");
+        for (place, report) in decision.refused_by().enumerate() {
+            if place > 0 {
+                body.push(b',');
+            }
+            body.extend_from_slice(self.prepared(report).json_name.as_bytes());
+        }
+        body.push(b']');
+        if let Some(millis) = wait.millis() {
+            problem::member(body, "retry_after_ms", itoa::Buffer::new().format(millis));
+        }
+        body.push(b'}');
+    }
+
+    /// The answer to a request that could not be decided: 404 without a route, else 400.
+    #[must_use]
+    pub fn reject(&self, rejection: &Rejection) -> Answer {
+        problem::rejection(rejection)
+    }
+
+    fn write(
+        &self,
+        decision: &Decision,
+        deciding: &LimitReport,
+        wait: Wait,
+        jitter: Jitter,
+        headers: &mut HeaderMap,
+    ) {
+        let times = Times::of(deciding, decision.now, wait, jitter);
+        let mut writer = Writer::new();
+        let all = || decision.limits.iter().filter(|report| !report.shadow);
+        let prepared: SmallVec<[(Cow<'_, Prepared>, &LimitReport); 4]> =
+            all().map(|report| (self.prepared(report), report)).collect();
+        let described = || prepared.iter().map(|(limit, report)| limit.describe(report));
+        for family in &self.answers.headers {
+            match family {
+                HeaderFamily::Ietf => {
+                    writer.ietf(described(), self.prepared(deciding).describe(deciding), times);
+                }
+                HeaderFamily::XRateLimit => {
+                    writer.x_rate_limit(deciding, times, self.answers.reset);
+                }
+                HeaderFamily::Draft03 => writer.draft03(described(), deciding, times),
+            }
+        }
+        writer.finish(headers);
+    }
+
+    fn prepared(&self, report: &LimitReport) -> Cow<'_, Prepared> {
+        match self.limits.get(report.limit) {
+            Some(limit) if limit.name == report.name => Cow::Borrowed(limit),
+            _ => Cow::Owned(Prepared::unknown(&report.name)),
+        }
+    }
+}
+
+/// The limit that an answer describes: of those that refuse the one with the longest retry time, else the one with the
+/// least share left; the narrowest of equals. A shadow limit never decides.
+fn deciding(decision: &Decision) -> Option<&LimitReport> {
+    let refusing = decision
+        .refused_by()
+        .reduce(|longest, report| if report.retry > longest.retry { report } else { longest });
+    let enforced = decision.limits.iter().filter(|report| !report.shadow);
+    refusing.or_else(|| {
+        enforced.reduce(|least, report| if less_left(report, least) { report } else { least })
+    })
+}
+
+/// Whether a smaller share of `one` is left than of `other`.
+fn less_left(one: &LimitReport, other: &LimitReport) -> bool {
+    let product = |left: &LimitReport, whole: &LimitReport| {
+        u128::from(left.standing.remaining) * u128::from(whole.quota)
+    };
+    match (one.quota, other.quota) {
+        (_, 0) => false,
+        (0, _) => true,
+        _ => product(one, other) < product(other, one),
+    }
+}
