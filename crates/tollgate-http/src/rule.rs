@@ -59,7 +59,7 @@ pub(crate) fn span(span: Micros) -> String {
     let micros = span.get();
     let (unit, name) = UNITS
         .into_iter()
-        .find(|(unit, _)| micros >= *unit && micros % unit == 0)
+        .find(|(unit, _)| micros >= *unit && micros.is_multiple_of(*unit))
         .unwrap_or((1, "microsecond"));
     let count = micros / unit;
     let plural = if count == 1 { "" } else { "s" };
