@@ -61,3 +61,44 @@ impl Clock for ManualClock {
         Timestamp::from_micros(self.0.load(Ordering::Relaxed))
     }
 }
+
+/// Another clock's reading, kept until [`CachedClock::refresh`]: for those who would rather read the clock once in a while
+/// than once a decision. A retry time is then exact as of the last refresh.
+#[derive(Debug, Default)]
+pub struct CachedClock<C> {
+    source: C,
+    now: AtomicU64,
+}
+
+impl<C: Clock> CachedClock<C> {
+    /// A clock that reads `source` now.
+    #[must_use]
+    pub fn new(source: C) -> CachedClock<C> {
+        let now = AtomicU64::new(source.now().as_micros());
+        CachedClock { source, now }
+    }
+
+    /// Reads the source again, and says what it read.
+    pub fn refresh(&self) -> Timestamp {
+        let now = self.source.now().as_micros();
+        Timestamp::from_micros(self.now.fetch_max(now, Ordering::Relaxed).max(now))
+    }
+}
+
+impl<C: Clock> Clock for CachedClock<C> {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_micros(self.now.load(Ordering::Relaxed))
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for std::sync::Arc<C> {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+}
+
+impl<C: Clock + ?Sized> Clock for &C {
+    fn now(&self) -> Timestamp {
+        (**self).now()
+    }
+}

@@ -77,14 +77,14 @@ pub struct ChargeOutcome {
 /// What a call took; single use, so it is moved and never cloned.
 #[derive(Debug, Default)]
 pub struct Receipt {
-    /// One entry a charge that took something, with its place in the call.
+    /// One entry for each key that something was taken from, with its charge's place in the call.
     pub taken: SmallVec<[Taken; 4]>,
 }
 
 /// What one charge took.
 #[derive(Debug)]
 pub struct Taken {
-    /// The charge's place in its call.
+    /// The charge's place in its call; the first of those that were added.
     pub place: usize,
     /// The limit.
     pub limit: LimitId,
@@ -102,6 +102,8 @@ pub struct Taken {
 pub enum StoreError {
     /// The call names a limit that the store does not hold (any more).
     UnknownLimit(LimitId),
+    /// A charge names a quota and brings no period.
+    MissingPeriod(LimitId),
 }
 
 impl std::fmt::Display for StoreError {
@@ -109,6 +111,9 @@ impl std::fmt::Display for StoreError {
         match self {
             StoreError::UnknownLimit(id) => {
                 write!(f, "the store holds no limit {}; define it first", id.0)
+            }
+            StoreError::MissingPeriod(id) => {
+                write!(f, "limit {} is a quota; its charge needs the period around now", id.0)
             }
         }
     }

@@ -6,9 +6,9 @@ mod clock;
 mod contract;
 mod memory;
 
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{CachedClock, Clock, ManualClock, SystemClock};
 pub use contract::{
     Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreError,
     StoreOutcome, Taken,
 };
-pub use memory::{MemoryOptions, MemoryStore};
+pub use memory::{MemoryOptions, MemoryStore, Usage};

@@ -1,8 +1,25 @@
 //! The memory store: the embedded default.
 
+mod after;
+mod charge;
+mod counter;
+mod hash;
+mod locked;
+mod make_room;
+mod plan;
+mod registry;
+mod room;
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
 use tollgate_core::{Standing, Timestamp};
 
 use crate::{Call, Charge, Definition, LimitId, Store, StoreError, StoreOutcome, Taken};
+use hash::KeyHasher;
+use registry::Registry;
 
 /// How a memory store behaves.
 #[derive(Clone, Debug, Default)]
@@ -12,32 +29,91 @@ pub struct MemoryOptions {
     pub unbounded: bool,
 }
 
+impl MemoryOptions {
+    /// What a replay asks for: no key is ever forgotten to make room.
+    #[must_use]
+    pub fn unbounded() -> MemoryOptions {
+        MemoryOptions { unbounded: true }
+    }
+}
+
 /// Counts in this process's memory.
-#[derive(Debug, Default)]
-pub struct MemoryStore {}
+///
+/// Decisions over several keys are linearisable: each is as if it had happened alone, at one moment. A refusal takes
+/// nothing. Nothing waits while it holds anything that another could wait for.
+#[derive(Debug)]
+pub struct MemoryStore {
+    options: MemoryOptions,
+    hasher: KeyHasher,
+    registry: ArcSwap<Registry>,
+    /// One `define` at a time.
+    defining: Mutex<()>,
+    /// Names what a decision takes.
+    tickets: AtomicU64,
+    /// Where the sweep stands.
+    sweep: Mutex<usize>,
+}
+
+/// How much a limit remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Usage {
+    /// The limit's name.
+    pub limit: Arc<str>,
+    /// Keys remembered now, of all classes.
+    pub keys: usize,
+    /// Most keys remembered; `usize::MAX` where there is no bound.
+    pub max_keys: usize,
+    /// Keys forgotten to make room, since the limit was defined.
+    pub evicted: u64,
+    /// How often a newcomer was sent to the overflow bucket, since the limit was defined.
+    pub overflowed: u64,
+}
 
 impl MemoryStore {
     /// A store without limits yet.
     #[must_use]
     pub fn new(options: MemoryOptions) -> MemoryStore {
-        let _ = options;
-        MemoryStore {}
+        MemoryStore {
+            options,
+            hasher: KeyHasher::new(),
+            registry: ArcSwap::default(),
+            defining: Mutex::new(()),
+            tickets: AtomicU64::new(0),
+            sweep: Mutex::new(0),
+        }
     }
 
-    /// [`Store::charge_all`], at once.
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownLimit`].
-    pub fn charge_all_now(&self, call: &Call<'_>) -> Result<StoreOutcome, StoreError> {
-        let _ = call;
-        unimplemented!("the store's first commit")
+    /// How much each limit remembers, by name.
+    #[must_use]
+    pub fn usage(&self) -> Vec<Usage> {
+        let registry = self.registry.load();
+        let rooms = registry.rooms().into_iter();
+        rooms
+            .map(|room| {
+                let (evicted, overflowed) = room.counters();
+                let (keys, max_keys) = (room.live(), room.max());
+                Usage { limit: room.name.clone(), keys, max_keys, evicted, overflowed }
+            })
+            .collect()
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> MemoryStore {
+        MemoryStore::new(MemoryOptions::default())
     }
 }
 
 impl Store for MemoryStore {
     fn define(&self, definitions: &[Definition], now: Timestamp) -> Vec<LimitId> {
-        let _ = (definitions, now);
-        unimplemented!("the store's first commit")
+        let _one_at_a_time = self.defining.lock();
+        let before = self.registry.load_full();
+        let (next, ids) = before.follow(definitions, now, self.options.unbounded);
+        let next = Arc::new(next);
+        self.registry.store(next.clone());
+        // Calls take over the shards that they need; this takes over the rest.
+        next.counters().for_each(|counter| counter.take_over_all());
+        ids
     }
 
     async fn charge_all(&self, call: &Call<'_>) -> Result<StoreOutcome, StoreError> {
@@ -45,22 +121,18 @@ impl Store for MemoryStore {
     }
 
     async fn settle(&self, taken: Taken, units: u64, now: Timestamp) -> Result<(), StoreError> {
-        let _ = (taken, units, now);
-        unimplemented!("the store's first commit")
+        self.settle_now(taken, units, now)
     }
 
     async fn release(&self, taken: Taken, now: Timestamp) -> Result<(), StoreError> {
-        let _ = (taken, now);
-        unimplemented!("the store's first commit")
+        self.release_now(taken, now)
     }
 
     async fn peek(&self, charge: &Charge<'_>, now: Timestamp) -> Result<Standing, StoreError> {
-        let _ = (charge, now);
-        unimplemented!("the store's first commit")
+        self.peek_now(charge, now)
     }
 
     async fn reset(&self, limit: LimitId, key: &[u8]) -> Result<(), StoreError> {
-        let _ = (limit, key);
-        unimplemented!("the store's first commit")
+        self.reset_now(limit, key)
     }
 }

@@ -1,0 +1,82 @@
+//! Keys are remembered as 128 bits of a hash with a random seed; their text is never kept.
+
+use std::hash::{BuildHasher, Hash, Hasher};
+
+use ahash::RandomState;
+
+/// What is remembered of a key: 64 bits that say where it lives, and 64 independent ones that say that it is it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct KeyHash {
+    /// Where it lives.
+    pub(crate) index: u64,
+    /// That it is it. Never 0 (an empty place) in a stored key.
+    pub(crate) fingerprint: u64,
+}
+
+impl KeyHash {
+    /// The one bucket that newcomers share where a limit remembers as many keys as it may. No key has this hash.
+    pub(crate) const OVERFLOW: KeyHash = KeyHash { index: 0, fingerprint: 1 };
+
+    /// As one number.
+    pub(crate) const fn to_u128(self) -> u128 {
+        ((self.index as u128) << 64) | self.fingerprint as u128
+    }
+
+    /// Back from [`KeyHash::to_u128`].
+    pub(crate) const fn from_u128(bits: u128) -> KeyHash {
+        KeyHash { index: (bits >> 64) as u64, fingerprint: bits as u64 }
+    }
+}
+
+/// Two independently seeded hashes.
+#[derive(Clone, Debug)]
+pub(crate) struct KeyHasher {
+    index: RandomState,
+    fingerprint: RandomState,
+}
+
+impl KeyHasher {
+    /// Seeds from the system's randomness.
+    pub(crate) fn new() -> KeyHasher {
+        KeyHasher { index: RandomState::new(), fingerprint: RandomState::new() }
+    }
+
+    /// The hash of `key`.
+    #[inline]
+    pub(crate) fn hash<K: Hash + ?Sized>(&self, key: &K) -> KeyHash {
+        let fingerprint = self.fingerprint.hash_one(key);
+        // 0 and 1 are taken: no place, and the overflow bucket.
+        let fingerprint = if fingerprint < 2 { fingerprint + 2 } else { fingerprint };
+        KeyHash { index: self.index.hash_one(key), fingerprint }
+    }
+}
+
+/// The hasher of maps whose keys are hashes already.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Hashed(u64);
+
+impl Hasher for Hashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Only u128 keys are hashed with it; any others still land somewhere definite.
+        for byte in bytes {
+            self.0 = self.0.rotate_left(8) ^ u64::from(*byte);
+        }
+    }
+
+    fn write_u128(&mut self, bits: u128) {
+        // The fingerprint: the index's upper bits chose the shard already.
+        self.0 = bits as u64;
+    }
+}
+
+impl BuildHasher for Hashed {
+    type Hasher = Hashed;
+
+    fn build_hasher(&self) -> Hashed {
+        Hashed(0)
+    }
+}

@@ -1,0 +1,64 @@
+//! Counts in maps under locks, for states too large for a line of the table.
+
+use std::collections::HashMap;
+
+use parking_lot::{Mutex, MutexGuard};
+use tollgate_core::State;
+
+use super::hash::{Hashed, KeyHash};
+
+/// Sharded maps.
+#[derive(Debug)]
+pub(super) struct Locked {
+    shards: Box<[Mutex<Shard>]>,
+}
+
+/// One map.
+#[derive(Debug)]
+pub(super) struct Shard {
+    /// Where it stands in the life of its counts.
+    pub(super) stage: Stage,
+    /// Keys and their states.
+    pub(super) keys: HashMap<u128, State, Hashed>,
+}
+
+/// A reload moves counts shard by shard, from the old parameters to the new ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stage {
+    /// Its counts are still with the predecessor.
+    Awaiting,
+    /// Its counts are here.
+    Here,
+    /// Its counts are with the successor.
+    Moved,
+}
+
+impl Locked {
+    /// Empty maps, `shards` of them (a power of two).
+    pub(super) fn new(shards: usize, stage: Stage) -> Locked {
+        let shard = || Mutex::new(Shard { stage, keys: HashMap::with_hasher(Hashed::default()) });
+        Locked { shards: (0..shards).map(|_| shard()).collect() }
+    }
+
+    /// How many maps there are.
+    pub(super) fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// In which map a key is.
+    pub(super) fn shard_of(&self, key: KeyHash) -> usize {
+        ((u128::from(key.index) * self.shards.len() as u128) >> 64) as usize
+    }
+
+    /// Locks one map.
+    pub(super) fn lock(&self, shard: usize) -> MutexGuard<'_, Shard> {
+        self.shards[shard].lock()
+    }
+}
+
+impl Shard {
+    /// The keys that take room: all but the overflow bucket.
+    pub(super) fn counted(&self) -> usize {
+        self.keys.len() - usize::from(self.keys.contains_key(&KeyHash::OVERFLOW.to_u128()))
+    }
+}
