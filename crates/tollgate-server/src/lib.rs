@@ -1,1 +1,4 @@
-//! See ARCHITECTURE.md.
+//! The doors: the gateway, the admin listener, metrics.
+
+pub mod admin;
+pub mod metrics;

@@ -102,3 +102,21 @@ impl<C: Clock + ?Sized> Clock for &C {
         (**self).now()
     }
 }
+
+/// Measures a span: for metrics, never for decisions.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Begins now.
+    #[must_use]
+    pub fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    /// Nanoseconds since it began.
+    #[must_use]
+    pub fn nanos(self) -> u64 {
+        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+}

@@ -6,7 +6,7 @@ mod clock;
 mod contract;
 mod memory;
 
-pub use clock::{CachedClock, Clock, ManualClock, SystemClock};
+pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock};
 pub use contract::{
     Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreError,
     StoreOutcome, Taken,
