@@ -1,1 +1,10 @@
-//! See ARCHITECTURE.md.
+//! The production engine on virtual time: replay of recorded requests, and the tests of a policy.
+
+mod error;
+pub mod format;
+pub mod input;
+mod record;
+pub mod replay;
+
+pub use error::ReplayError;
+pub use record::Record;

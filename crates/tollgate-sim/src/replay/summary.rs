@@ -1,0 +1,163 @@
+//! What came of a whole replay, for a person to read.
+
+use tollgate_core::{Micros, Timestamp};
+use tollgate_policy::{Decision, LimitReport, Ruling, Verdict};
+
+use super::peaks::{Busiest, Peak};
+use super::top::Top;
+use crate::format::Strangers;
+
+/// Counts of a replay.
+#[derive(Debug)]
+pub struct Summary {
+    /// Requests that passed at once.
+    pub admitted: u64,
+    /// Requests that passed later.
+    pub delayed: u64,
+    /// Requests that limits refused.
+    pub refused: u64,
+    /// Requests that were refused before any limit was asked: bad path, missing identity, no route.
+    pub rejected: u64,
+    /// Bad lines that were passed over.
+    pub skipped: u64,
+    /// The longest delay.
+    pub longest_delay: Micros,
+    /// The first request's time and the last's.
+    pub span: Option<(Timestamp, Timestamp)>,
+    /// Fields that had no influence.
+    pub strangers: Strangers,
+    pub(super) tallies: Vec<Tally>,
+    pub(super) refused_keys: Top,
+    peaks: [Peak; 3],
+}
+
+/// How often one class of a limit was asked, and refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tally {
+    /// The limit's name.
+    pub limit: String,
+    /// The class, where the limit has `by`.
+    pub class: Option<String>,
+    /// The limit never decides: its refusals are those that would have been.
+    pub shadow: bool,
+    /// How often it was asked.
+    pub asked: u64,
+    /// How often it refused.
+    pub refused: u64,
+    limit_place: usize,
+    class_place: Option<usize>,
+}
+
+/// Room for keys whose refusals are counted: more than are shown, so that those are hardly ever wrong.
+const KEYS: usize = 1_024;
+
+impl Default for Summary {
+    fn default() -> Summary {
+        Summary {
+            admitted: 0,
+            delayed: 0,
+            refused: 0,
+            rejected: 0,
+            skipped: 0,
+            longest_delay: Micros::ZERO,
+            span: None,
+            strangers: Strangers::default(),
+            tallies: Vec::new(),
+            refused_keys: Top::new(KEYS),
+            peaks: [Peak::default(); 3],
+        }
+    }
+}
+
+impl Summary {
+    /// Requests that were decided or rejected.
+    #[must_use]
+    pub fn requests(&self) -> u64 {
+        self.admitted + self.delayed + self.refused + self.rejected
+    }
+
+    /// The limits that were asked, by class.
+    #[must_use]
+    pub fn tallies(&self) -> &[Tally] {
+        &self.tallies
+    }
+
+    /// The busiest second of all requests, of those that passed, and of those that did not.
+    #[must_use]
+    pub fn busiest(&self) -> [Busiest; 3] {
+        self.peaks.map(|peak| peak.most())
+    }
+
+    /// The keys that were refused most often: the limit's place, the key, how often, and by how much that may be too high.
+    pub(super) fn most_refused(
+        &self,
+        most: usize,
+    ) -> impl Iterator<Item = (usize, &[u8], u64, u64)> {
+        self.refused_keys.most(most).into_iter().filter_map(|counted| {
+            let (limit, key) = counted.key.split_first_chunk()?;
+            Some((
+                usize::try_from(u32::from_le_bytes(*limit)).ok()?,
+                key,
+                counted.count,
+                counted.over,
+            ))
+        })
+    }
+
+    pub(super) fn note(&mut self, now: Timestamp, ruling: &Ruling) {
+        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+        let passed = match ruling {
+            Ruling::Decided(decision) => self.note_decision(decision),
+            Ruling::Rejected(_) => {
+                self.rejected += 1;
+                false
+            }
+        };
+        self.peaks[0].note(now);
+        self.peaks[if passed { 1 } else { 2 }].note(now);
+    }
+
+    fn note_decision(&mut self, decision: &Decision) -> bool {
+        for report in &decision.limits {
+            let tally = self.tally(report);
+            tally.asked += 1;
+            tally.refused += u64::from(report.refused);
+        }
+        match decision.judged {
+            Verdict::Admit => self.admitted += 1,
+            Verdict::Delay(delay) => {
+                self.delayed += 1;
+                self.longest_delay = self.longest_delay.max(delay);
+            }
+            Verdict::Refuse(_) => self.refused += 1,
+        }
+        !matches!(decision.judged, Verdict::Refuse(_))
+    }
+
+    /// A policy has few limits and classes, so a look along the list is the quickest.
+    fn tally(&mut self, report: &LimitReport) -> &mut Tally {
+        let same =
+            |tally: &Tally| tally.limit_place == report.limit && tally.class_place == report.class;
+        let place = self.tallies.iter().position(same).unwrap_or_else(|| {
+            self.tallies.push(Tally {
+                limit: report.name.to_string(),
+                class: None,
+                shadow: report.shadow,
+                asked: 0,
+                refused: 0,
+                limit_place: report.limit,
+                class_place: report.class,
+            });
+            self.tallies.len() - 1
+        });
+        &mut self.tallies[place]
+    }
+
+    /// Puts the tallies into the policy's order and gives classes their names.
+    pub(super) fn name_classes(&mut self, class: impl Fn(usize, usize) -> Option<String>) {
+        self.tallies.sort_by_key(|tally| (tally.limit_place, tally.class_place));
+        for tally in &mut self.tallies {
+            tally.class = tally.class_place.and_then(|place| class(tally.limit_place, place));
+        }
+    }
+}
