@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use tollgate_core::{Algorithm, Micros, Rules};
+use tollgate_core::{Algorithm, Micros, Rules, Timestamp, TokenBucket};
 
 use crate::{ClientAddress, Mode};
 
@@ -41,6 +41,21 @@ pub struct Settings {
     pub gateway: GatewaySettings,
 }
 
+impl Settings {
+    /// Says when the policy was first loaded: buckets with `initial: empty` were empty then. In a replay that is the
+    /// first request's time. Without it they count from the epoch, so they are full by now.
+    pub fn set_loaded_at(&mut self, at: Timestamp) {
+        let classes = self.limits.iter_mut().flat_map(|limit| &mut limit.classes);
+        for class in classes {
+            if let Some(Algorithm::TokenBucket(TokenBucket { empty_at: Some(empty), .. })) =
+                &mut class.algorithm
+            {
+                *empty = at;
+            }
+        }
+    }
+}
+
 /// Where counts live.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreSettings {
@@ -71,7 +86,7 @@ pub struct Table {
 pub enum TableRows {
     /// In the policy file.
     Inline(Vec<Vec<(String, String)>>),
-    /// In a CSV or YAML file, beside the policy file unless absolute; re-read when it changes.
+    /// In a CSV or YAML file; re-read when it changes. A relative path was joined to the policy file's directory.
     File(PathBuf),
 }
 
@@ -239,8 +254,6 @@ pub struct LimitSettings {
     pub charge_when: Option<Vec<u16>>,
     /// What stands in for a missing identity.
     pub missing: Missing,
-    /// The calendar, for a quota.
-    pub calendar: Option<Calendar>,
     /// The answer's shape.
     pub refusal: Refusal,
     /// Most keys that are remembered.
@@ -254,6 +267,8 @@ pub struct Class {
     pub name: Option<Arc<str>>,
     /// Its parameters; `None` is `unlimited`.
     pub algorithm: Option<Algorithm>,
+    /// The calendar, where `algorithm` is a quota: one plan's may be a day and another's a month.
+    pub calendar: Option<Calendar>,
 }
 
 /// What happens where a key's identity is missing.
