@@ -1,0 +1,80 @@
+//! Who is counted, by which class, and at what cost.
+
+use crate::model::policy::{Class, Cost, DEFAULT_PLAN, Identity, Limit, Missing, Route};
+use crate::model::trace::Request;
+
+/// One part of a key. Every source is its own namespace.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Part {
+    User(String),
+    Tenant(String),
+    Plan(String),
+    Address(String),
+    /// Everybody who has neither the identity nor an address.
+    Shared,
+}
+
+/// A limit's class, by its place, and the key for a request; `None` where the limit is not asked.
+pub(crate) fn class_and_key(limit: &Limit, request: &Request) -> Option<(usize, Vec<Part>)> {
+    let class = class(limit, request);
+    limit.classes[class].algorithm.as_ref()?;
+    let key = limit
+        .key
+        .iter()
+        .map(|identity| part(*identity, limit.missing, request))
+        .collect::<Option<Vec<_>>>()?;
+    Some((class, key))
+}
+
+fn class(limit: &Limit, request: &Request) -> usize {
+    if !limit.by_plan {
+        return 0;
+    }
+    let place =
+        |plan: &str| limit.classes.iter().position(|Class { name, .. }| *name == Some(plan));
+    place(&plan(request)).or_else(|| place(DEFAULT_PLAN)).expect("the default is a class")
+}
+
+fn part(identity: Identity, missing: Missing, request: &Request) -> Option<Part> {
+    let present = match identity {
+        Identity::User => value(request, "x-user").map(Part::User),
+        Identity::Tenant => value(request, "x-tenant").map(Part::Tenant),
+        Identity::Plan => Some(Part::Plan(plan(request))),
+        Identity::Ip => request.ip.clone().map(Part::Address),
+    };
+    match (present, missing) {
+        (Some(part), _) => Some(part),
+        (None, Missing::Skip) => None,
+        (None, Missing::Share) => Some(Part::Shared),
+        (None, Missing::Default | Missing::Ip) => {
+            Some(request.ip.clone().map_or(Part::Shared, Part::Address))
+        }
+    }
+}
+
+fn plan(request: &Request) -> String {
+    value(request, "x-plan").unwrap_or_else(|| DEFAULT_PLAN.to_owned())
+}
+
+/// An empty value is a missing one.
+fn value(request: &Request, header: &str) -> Option<String> {
+    request.header(header).filter(|value| !value.is_empty()).map(str::to_owned)
+}
+
+/// What a request costs.
+pub(crate) fn cost(route: &Route, request: &Request) -> u64 {
+    if let Some(cost) = request.cost {
+        return cost;
+    }
+    match route.cost {
+        Cost::Default => 1,
+        Cost::Fixed(units) => units,
+        Cost::Header { default, min, max } => match request.header("x-cost").map(str::parse::<u64>)
+        {
+            None => default,
+            Some(Err(_)) => max,
+            Some(Ok(units)) if units > max => max,
+            Some(Ok(units)) => units.max(min.unwrap_or(1)),
+        },
+    }
+}
