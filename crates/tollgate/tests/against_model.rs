@@ -32,13 +32,13 @@ fn over_seeds(seeds: Range<u64>, look: impl Fn(Case) -> Result<(), String> + Syn
     let next = AtomicU64::new(seeds.start);
     let failures = Mutex::new(Vec::new());
     let work = || {
-        while failures.lock().unwrap().len() < ENOUGH {
+        while failures.lock().expect("no check panicked").len() < ENOUGH {
             let seed = next.fetch_add(1, Ordering::Relaxed);
             if seed >= seeds.end {
                 break;
             }
             if let Err(failure) = look(case(seed)) {
-                failures.lock().unwrap().push(failure);
+                failures.lock().expect("no check panicked").push(failure);
             }
         }
     };
@@ -48,7 +48,7 @@ fn over_seeds(seeds: Range<u64>, look: impl Fn(Case) -> Result<(), String> + Syn
             scope.spawn(work);
         }
     });
-    let failures = failures.into_inner().unwrap();
+    let failures = failures.into_inner().expect("no check panicked");
     assert!(failures.is_empty(), "\n{}", failures.join("\n"));
 }
 

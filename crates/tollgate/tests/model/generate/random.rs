@@ -19,7 +19,7 @@ impl Random {
 
     /// A number from `low` to `high`, both included.
     pub(crate) fn within(&mut self, low: u64, high: u64) -> u64 {
-        low + (u128::from(self.next()) * (u128::from(high - low) + 1) >> 64) as u64
+        low + ((u128::from(self.next()) * (u128::from(high - low) + 1)) >> 64) as u64
     }
 
     /// The same, signed.
