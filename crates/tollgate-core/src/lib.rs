@@ -7,17 +7,31 @@
 extern crate alloc;
 
 mod algorithm;
+mod allowance;
+mod bucket;
 mod bucket64;
 mod carry_over;
+mod concurrency;
+mod counter;
+mod fixed_window;
+mod leaky_bucket;
 mod limit;
+mod moment;
 mod outcome;
+mod plan;
+mod quota;
 mod rate;
 mod settle;
+mod sliding_log;
+mod sliding_window;
 mod spec_error;
 mod standing;
 mod state;
 mod step;
+mod ticks;
 mod time;
+mod token_bucket;
+mod word;
 mod words;
 
 pub use algorithm::{

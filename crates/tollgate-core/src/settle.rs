@@ -1,5 +1,7 @@
 //! After the decision: giving back, charging more, releasing.
 
+use crate::moment::{Moment, Taken, Ticket};
+use crate::plan::Plan;
 use crate::{Charged, Limit, Period, State, Timestamp};
 
 impl Limit {
@@ -22,14 +24,35 @@ impl Limit {
         period: Option<Period>,
         now: Timestamp,
     ) -> bool {
-        let _ = (state, charged, units, period, now);
-        unimplemented!("follows at once")
+        let at = Moment::new(now, period);
+        if units < charged.units || (units == charged.units && charged.fraction > 0) {
+            return self.plan().give_back(state, charged, units, &at);
+        }
+        let more = units - charged.units;
+        more > 0 && self.charge_more(state, charged, more, &at)
+    }
+
+    fn charge_more(&self, state: &mut State, charged: &Charged, more: u64, at: &Moment) -> bool {
+        let ticket = Ticket { number: charged.ticket, held: None };
+        let clamped = self.plan().tidy(state, at);
+        let taken = match self.plan() {
+            Plan::Bucket(plan) => plan.0.take_less(state, more, charged.fraction, at),
+            Plan::WideBucket(plan) => plan.take_less(state, more, charged.fraction, at),
+            Plan::Concurrency(plan) => Taken::units(plan.widen(state, charged, more), at.now),
+            plan => plan.take(state, more, at, ticket),
+        };
+        clamped || !taken.is_nothing()
     }
 
     /// Frees the slot that `charged` holds and says whether `state` changed; nothing happens where it has ended, or where
     /// this is no concurrency limit.
     pub fn release(&self, state: &mut State, charged: &Charged, now: Timestamp) -> bool {
-        let _ = (state, charged, now);
-        unimplemented!("follows at once")
+        match self.plan() {
+            Plan::Concurrency(plan) => {
+                plan.tidy(state, &Moment::new(now, None));
+                plan.give_back(state, charged, 0)
+            }
+            _ => false,
+        }
     }
 }

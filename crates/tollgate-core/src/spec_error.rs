@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use crate::{Micros, Timestamp};
+
 /// Why parameters are no limit. Its text says what is wrong and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -81,8 +83,8 @@ impl fmt::Display for SpecError {
             ),
             SpecError::BucketTooLarge { parameter } => write!(
                 f,
-                "at this rate the bucket would take more than 146,000 years to fill, or its ticks do not fit 128 bits; \
-                 give a smaller `{parameter}` or a faster rate"
+                "`{parameter}` is too large: at this rate the bucket would take more than 146,000 years to fill, or hold \
+                 more than can be counted; give a smaller one"
             ),
             SpecError::Rule { rule, algorithm, goes_with } => {
                 write!(f, "`{rule}` does not go with {algorithm}; it goes with {goes_with}")
@@ -98,3 +100,14 @@ impl fmt::Display for SpecError {
 }
 
 impl core::error::Error for SpecError {}
+
+/// The microseconds of a span that is added to moments.
+pub(crate) fn checked_span(parameter: &'static str, span: Micros) -> Result<u64, SpecError> {
+    match span.get() {
+        0 => Err(SpecError::ZeroSpan { parameter }),
+        micros if micros > Timestamp::MAX.as_micros() => {
+            Err(SpecError::SpanTooLong { parameter, most: Timestamp::MAX.as_micros() })
+        }
+        micros => Ok(micros),
+    }
+}

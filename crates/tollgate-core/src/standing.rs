@@ -1,5 +1,7 @@
 //! How a key stands, without asking for anything.
 
+use crate::moment::Moment;
+use crate::plan::Plan;
 use crate::{Limit, Period, Standing, State, Timestamp};
 
 impl Limit {
@@ -9,8 +11,10 @@ impl Limit {
     /// Where a quota comes without its period.
     #[must_use]
     pub fn standing(&self, state: &State, period: Option<Period>, now: Timestamp) -> Standing {
-        let _ = (state, period, now);
-        unimplemented!("follows at once")
+        let at = Moment::new(now, period);
+        let mut state = state.clone();
+        self.plan().tidy(&mut state, &at);
+        self.plan().standing(&state, &at)
     }
 
     /// Whether forgetting `state` at `now` would give its key nothing: it counts nothing any more.
@@ -18,7 +22,28 @@ impl Limit {
     /// `period` is the latest known, for a quota; without one a quota that counts anything is not fresh.
     #[must_use]
     pub fn is_fresh(&self, state: &State, period: Option<Period>, now: Timestamp) -> bool {
-        let _ = (state, period, now);
-        unimplemented!("follows at once")
+        let at = Moment::new(now, period);
+        let is_over = |end: u64| end <= at.now;
+        match (self.plan(), state) {
+            (_, State::Fresh) | (Plan::Closed, _) => true,
+            (Plan::Bucket(plan), _) => plan.0.is_fresh(state, &at),
+            (Plan::WideBucket(plan), _) => plan.is_fresh(state, &at),
+            (Plan::FixedWindow(plan), State::Count { start, count }) => {
+                *count == 0 || is_over(start + plan.frame.window)
+            }
+            (Plan::Quota(_), State::Count { start, count }) => {
+                *count == 0 || period.is_some_and(|period| period.start.as_micros() > *start)
+            }
+            (Plan::SlidingLog(plan), State::Log(log)) => {
+                log.entries.back().is_none_or(|entry| is_over(entry.at + plan.window))
+            }
+            (Plan::Concurrency(_), State::Slots(slots)) => {
+                slots.held.last_key_value().is_none_or(|((end, _), _)| is_over(*end))
+            }
+            (Plan::SlidingWindow(plan), State::Pair { .. } | State::Cells(_)) => {
+                plan.influence_end(state).is_none_or(is_over)
+            }
+            _ => true,
+        }
     }
 }

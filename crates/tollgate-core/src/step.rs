@@ -1,13 +1,15 @@
 //! The one entry that steps several limits all or nothing.
 
-use crate::{Decision, Limit, Micros, Outcome, Period, State, Timestamp};
+use crate::moment::{Moment, Ticket};
+use crate::{Decision, Limit, Micros, Outcome, Period, Retry, Standing, State, Timestamp};
 
 /// One limit asked for one key.
 #[derive(Debug)]
 pub struct Asked<'a> {
     /// The limit.
     pub limit: &'a Limit,
-    /// What is remembered of the key; written in place where [`Outcome::changed`].
+    /// What is remembered of the key; written in place. To be kept where [`Outcome::changed`]; where not, it differs from
+    /// what it was at most by what counts no more.
     pub state: &'a mut State,
     /// Units asked; 0 asks without taking.
     pub cost: u64,
@@ -16,7 +18,7 @@ pub struct Asked<'a> {
 }
 
 /// Steps `asked` at `now`: all are checked, then all are charged or none (and what section 5 of the design says of
-/// `count_refused`, `overdraw` and shadow limits).
+/// `count_refused`, `overdraw` and shadow limits). Charges with equal limit and key are one entry with the sum of their costs.
 ///
 /// `ticket` names what this decision takes (see [`Charged`](crate::Charged)). `hold` is how long a slot will be held
 /// after the request leaves, where that is known beforehand (a replay); `None` holds it until released, `ttl` at the latest.
@@ -31,6 +33,70 @@ pub fn step(
     hold: Option<Micros>,
     outcomes: &mut [Outcome],
 ) -> Decision {
-    let _ = (asked, now, ticket, hold, outcomes);
-    unimplemented!("the core's first commit")
+    let outcomes = &mut outcomes[..asked.len()];
+    let mut decision =
+        Decision { admitted: true, delay: Micros::ZERO, retry: Retry::After(Micros::ZERO) };
+    for (ask, outcome) in asked.iter_mut().zip(outcomes.iter_mut()) {
+        *outcome = ask.check(now);
+        if !ask.limit.rules().shadow {
+            decision.admitted &= !outcome.refused;
+            decision.delay = decision.delay.max(outcome.wait);
+        }
+    }
+    if !decision.admitted {
+        decision.delay = Micros::ZERO;
+    }
+    let held = hold.map(|hold| decision.delay.get().saturating_add(hold.get()));
+    let ticket = Ticket { number: ticket, held };
+    for (ask, outcome) in asked.iter_mut().zip(outcomes.iter_mut()) {
+        ask.commit(decision.admitted, now, ticket, outcome);
+        if !decision.admitted && !ask.limit.rules().shadow {
+            decision.retry = decision.retry.max(outcome.retry);
+        }
+    }
+    decision
+}
+
+impl Asked<'_> {
+    /// What the limit alone says; nothing is taken yet.
+    #[inline]
+    fn check(&mut self, now: Timestamp) -> Outcome {
+        let at = Moment::new(now, self.period);
+        let plan = self.limit.plan();
+        let changed = plan.tidy(self.state, &at);
+        let refused = plan.refuses(self.state, self.cost, &at);
+        let wait = if refused { Micros::ZERO } else { plan.wait(self.state, &at) };
+        Outcome {
+            refused,
+            wait,
+            retry: Retry::After(Micros::ZERO),
+            units: 0,
+            fraction: 0,
+            at: now,
+            changed,
+            standing: Standing::default(),
+        }
+    }
+
+    /// Takes what this limit's rules say, and tells how it then stands.
+    #[inline]
+    fn commit(&mut self, admitted: bool, now: Timestamp, ticket: Ticket, outcome: &mut Outcome) {
+        let at = Moment::new(now, self.period);
+        let (plan, rules) = (self.limit.plan(), self.limit.rules());
+        let refused = outcome.refused;
+        let charged = (admitted && !refused) || rules.count_refused || (rules.overdraw && refused);
+        if charged {
+            let taken = plan.take(self.state, self.cost, &at, ticket);
+            (outcome.units, outcome.fraction) = (taken.units, taken.fraction);
+            outcome.at = Timestamp::from_micros(taken.at);
+            outcome.changed |= !taken.is_nothing();
+        }
+        if refused || (!admitted && rules.count_refused) {
+            outcome.retry = plan.retry(self.state, self.cost, &at);
+        }
+        if !admitted {
+            outcome.wait = Micros::ZERO;
+        }
+        outcome.standing = plan.standing(self.state, &at);
+    }
 }
