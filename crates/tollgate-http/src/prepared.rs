@@ -34,7 +34,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     pub(crate) fn new(limit: &LimitSettings) -> Prepared {
         let escaped = |text: &Option<String>| text.as_deref().map(problem::json_escaped);
-        let rule = |class| problem::json_escaped(&rule::in_words(class, limit.calendar.as_ref()));
+        let rule = |class| problem::json_escaped(&rule::in_words(class));
         let slots = |class: &Class| matches!(class.algorithm, Some(Algorithm::Concurrency(_)));
         let Refusal { status, title, detail } = &limit.refusal;
         let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::TOO_MANY_REQUESTS);

@@ -3,8 +3,8 @@
 use tollgate_core::{Algorithm, Burst, Micros, Rate};
 use tollgate_policy::settings::{Calendar, Class, Every};
 
-/// What `class` allows, to stand after "allows": `30 in any 1 minute`. The calendar is a quota's.
-pub(crate) fn in_words(class: &Class, calendar: Option<&Calendar>) -> String {
+/// What `class` allows, to stand after "allows": `30 in any 1 minute`.
+pub(crate) fn in_words(class: &Class) -> String {
     let Some(algorithm) = &class.algorithm else { return "any number".to_owned() };
     match algorithm {
         Algorithm::TokenBucket(bucket) => {
@@ -18,7 +18,7 @@ pub(crate) fn in_words(class: &Class, calendar: Option<&Calendar>) -> String {
             format!("{} in any {}", sliding.limit, span(sliding.window))
         }
         Algorithm::SlidingLog(log) => format!("{} in any {}", log.limit, span(log.window)),
-        Algorithm::Quota(quota) => match calendar {
+        Algorithm::Quota(quota) => match &class.calendar {
             Some(calendar) => format!("{} {}", quota.limit, period(calendar)),
             None => format!("{} in each period", quota.limit),
         },
