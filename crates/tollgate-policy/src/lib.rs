@@ -7,6 +7,7 @@ mod client_address;
 mod decision;
 mod engine;
 mod facts;
+pub mod file;
 mod policy;
 pub mod settings;
 

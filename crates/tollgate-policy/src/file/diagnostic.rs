@@ -1,0 +1,171 @@
+//! What the reader has to say of a policy file: each diagnostic with its place, what is wrong and what would be right.
+
+use std::fmt;
+
+/// How grave a diagnostic is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The policy cannot run.
+    Error,
+    /// The policy can run, and may not do what its writer expects.
+    Warning,
+}
+
+/// A range of bytes in the source text, the end not included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Span {
+    /// First byte.
+    pub start: usize,
+    /// One after the last byte.
+    pub end: usize,
+}
+
+/// One thing that is wrong or risky, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Whether it keeps the policy from running.
+    pub severity: Severity,
+    /// What is wrong, without a full stop.
+    pub message: String,
+    /// Counts from 1.
+    pub line: usize,
+    /// In characters, counts from 1.
+    pub column: usize,
+    /// The bytes it is about.
+    pub span: Span,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+/// All that the reader has to say of one file, in the file's order.
+///
+/// `Display` gives one line a diagnostic, as compilers do, for logs and editors; [`Report::render`] shows the source too.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    source_name: String,
+    text: String,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// Most diagnostics that are kept of one file; the rest are counted.
+const MAX_DIAGNOSTICS: usize = 200;
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        })
+    }
+}
+
+impl Span {
+    /// The bytes from `start` up to but not including `end`.
+    #[must_use]
+    pub const fn new(start: usize, end: usize) -> Span {
+        Span { start, end }
+    }
+}
+
+impl Report {
+    /// An empty report on `text`, called `source_name` in what is shown.
+    #[must_use]
+    pub fn new(source_name: &str, text: &str) -> Report {
+        Report {
+            source_name: source_name.to_owned(),
+            text: text.to_owned(),
+            diagnostics: Vec::new(),
+        }
+    }
+
+    /// Adds a diagnostic on `span`. Beyond 200 nothing is added but a last one that says so.
+    pub fn push(&mut self, severity: Severity, span: Span, message: String, help: Option<String>) {
+        if self.diagnostics.len() > MAX_DIAGNOSTICS {
+            return;
+        }
+        let (message, help) = if self.diagnostics.len() == MAX_DIAGNOSTICS {
+            ("too much is wrong here: what follows is not shown".to_owned(), None)
+        } else {
+            (message, help)
+        };
+        let (line, column) = self.line_and_column(span.start);
+        self.diagnostics.push(Diagnostic { severity, message, line, column, span, help });
+    }
+
+    /// All diagnostics: in the file's order once the reader is done.
+    #[must_use]
+    pub fn diagnostics(&self) -> &[Diagnostic] {
+        &self.diagnostics
+    }
+
+    /// The name of the file.
+    #[must_use]
+    pub fn source_name(&self) -> &str {
+        &self.source_name
+    }
+
+    /// The text that the diagnostics are about.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether nothing was said.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.diagnostics.is_empty()
+    }
+
+    /// Whether there is an error among them.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.count(Severity::Error) > 0
+    }
+
+    /// How many there are of one severity.
+    #[must_use]
+    pub fn count(&self, severity: Severity) -> usize {
+        self.diagnostics.iter().filter(|diagnostic| diagnostic.severity == severity).count()
+    }
+
+    /// The text with source lines, carets and help, for a person's eyes; ends with a line break unless empty.
+    #[must_use]
+    pub fn render(&self) -> String {
+        super::render::render(self)
+    }
+
+    /// Puts the diagnostics in the file's order.
+    pub(crate) fn sort(&mut self) {
+        self.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.severity));
+    }
+
+    /// Line and column, both from 1, of a byte offset. An offset beyond the text is its end.
+    pub(crate) fn line_and_column(&self, offset: usize) -> (usize, usize) {
+        let mut end = offset.min(self.text.len());
+        while !self.text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &self.text[..end];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
+        (line, before[line_start..].chars().count() + 1)
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, diagnostic) in self.diagnostics.iter().enumerate() {
+            if index > 0 {
+                f.write_str("\n")?;
+            }
+            let Diagnostic { severity, message, line, column, help, .. } = diagnostic;
+            write!(f, "{}:{line}:{column}: {severity}: {message}", self.source_name)?;
+            if let Some(help) = help {
+                write!(f, " (help: {help})")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Report {}

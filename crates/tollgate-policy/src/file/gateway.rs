@@ -1,0 +1,126 @@
+//! `gateway:`, time and size limits of the reverse proxy. Every one has a default.
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::json;
+use tollgate_core::Micros;
+
+use super::node::{Node, Value};
+use super::shape::{At, Shape, into_schema, record};
+use super::sink::Sink;
+use crate::settings::GatewaySettings;
+
+record! {
+    /// Time and size limits of the gateway.
+    GatewayForm, "`gateway`" {
+        /// From the connection's (or the last answer's) end to the last byte of the next header; 30s unless said otherwise.
+        optional header_timeout: Micros,
+        /// Longest silence within a body, either way; 60s.
+        optional body_timeout: Micros,
+        /// Longest silence between requests on a kept connection; 75s.
+        optional idle_timeout: Micros,
+        /// To connect to an upstream server; 3s.
+        optional connect_timeout: Micros,
+        /// From the request's last byte to the answer's first; 60s.
+        optional first_byte_timeout: Micros,
+        /// How long connections may finish after SIGTERM; 30s.
+        optional drain_timeout: Micros,
+        /// Largest header, in bytes; 32768.
+        optional max_header_bytes: u64,
+        /// Most header fields; 100.
+        optional max_headers: u64,
+        /// Largest request body, in bytes, or `unlimited` (default).
+        optional max_body_bytes: BodyBytes,
+        /// Most connections in; 10000.
+        optional max_connections: u64,
+        /// Most requests that wait for their delay; 10000.
+        optional max_waiting: u64,
+        /// Idle connections kept to each upstream server; 64.
+        optional max_idle_per_server: u64,
+    }
+}
+
+/// A number of bytes, or `unlimited`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BodyBytes(Option<u64>);
+
+impl Shape for BodyBytes {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<BodyBytes> {
+        match &node.value {
+            Value::Scalar(text) if text == "unlimited" => Some(BodyBytes(None)),
+            _ => u64::decode(node, sink).map(|bytes| BodyBytes(Some(bytes))),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let number = u64::schema(generator);
+        into_schema(json!({ "anyOf": [number, { "const": "unlimited" }] }))
+    }
+}
+
+impl Default for GatewaySettings {
+    fn default() -> GatewaySettings {
+        GatewaySettings {
+            header_timeout: Micros::from_secs(30),
+            body_timeout: Micros::from_secs(60),
+            idle_timeout: Micros::from_secs(75),
+            connect_timeout: Micros::from_secs(3),
+            first_byte_timeout: Micros::from_secs(60),
+            drain_timeout: Micros::from_secs(30),
+            max_header_bytes: 32 << 10,
+            max_headers: 100,
+            max_body_bytes: None,
+            max_connections: 10_000,
+            max_waiting: 10_000,
+            max_idle_per_server: 64,
+        }
+    }
+}
+
+/// Longest time-out: a day. What is longer is no time-out.
+const LONGEST: Micros = Micros::from_secs(86_400);
+
+fn span(form: &Option<At<Micros>>, into: &mut Micros, sink: &mut Sink<'_>) {
+    let Some(at) = form else { return };
+    if at.value == Micros::ZERO || at.value > LONGEST {
+        let help = "write a time between `1us` and `1d`";
+        sink.error(at.span, "this is no time limit".to_owned(), help.to_owned());
+    }
+    *into = at.value;
+}
+
+fn count(
+    form: &Option<At<u64>>,
+    range: std::ops::RangeInclusive<u64>,
+    into: &mut usize,
+    sink: &mut Sink<'_>,
+) {
+    let Some(at) = form else { return };
+    match usize::try_from(at.value).ok().filter(|_| range.contains(&at.value)) {
+        Some(count) => *into = count,
+        None => {
+            let help = format!("write {} to {}", range.start(), range.end());
+            sink.error(at.span, format!("{} is out of range", at.value), help);
+        }
+    }
+}
+
+/// The section's meaning.
+pub(crate) fn gateway(section: Option<&At<GatewayForm>>, sink: &mut Sink<'_>) -> GatewaySettings {
+    let mut said = GatewaySettings::default();
+    let Some(form) = section.map(|section| &section.value) else { return said };
+    span(&form.header_timeout, &mut said.header_timeout, sink);
+    span(&form.body_timeout, &mut said.body_timeout, sink);
+    span(&form.idle_timeout, &mut said.idle_timeout, sink);
+    span(&form.connect_timeout, &mut said.connect_timeout, sink);
+    span(&form.first_byte_timeout, &mut said.first_byte_timeout, sink);
+    span(&form.drain_timeout, &mut said.drain_timeout, sink);
+    count(&form.max_header_bytes, 8_192..=16 << 20, &mut said.max_header_bytes, sink);
+    count(&form.max_headers, 10..=10_000, &mut said.max_headers, sink);
+    count(&form.max_connections, 1..=10_000_000, &mut said.max_connections, sink);
+    count(&form.max_waiting, 0..=10_000_000, &mut said.max_waiting, sink);
+    count(&form.max_idle_per_server, 0..=100_000, &mut said.max_idle_per_server, sink);
+    if let Some(bytes) = &form.max_body_bytes {
+        said.max_body_bytes = bytes.value.0;
+    }
+    said
+}
