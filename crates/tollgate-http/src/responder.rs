@@ -1,6 +1,7 @@
 //! A decision in the form that clients obey.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -118,8 +119,8 @@ impl Responder {
 
     fn prepared(&self, report: &LimitReport) -> Cow<'_, Prepared> {
         match self.limits.get(report.limit) {
-            Some(limit) if limit.name == report.name => Cow::Borrowed(limit),
-            _ => Cow::Owned(Prepared::unknown(&report.name)),
+            Some(limit) if *limit.name == *report.name => Cow::Borrowed(limit),
+            _ => Cow::Owned(Prepared::unknown(&Arc::from(report.name.as_str()))),
         }
     }
 }

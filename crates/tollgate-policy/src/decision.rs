@@ -1,10 +1,13 @@
 //! What was decided.
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tollgate_core::{Micros, Retry, Standing, Timestamp};
 use tollgate_store::Taken;
+
+use crate::Name;
 
 /// Whether a request passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +20,7 @@ pub enum Verdict {
     Refuse(Retry),
 }
 
-/// The decision on one request.
+/// The decision on one request. It holds all that settling it takes, so it outlives a reload.
 #[derive(Debug)]
 pub struct Decision {
     /// What happens to it. In shadow mode always [`Verdict::Admit`].
@@ -30,8 +33,30 @@ pub struct Decision {
     pub limits: SmallVec<[LimitReport; 4]>,
     /// The moment of the decision, by the store's clock.
     pub now: Timestamp,
-    /// What was taken; give it to `Engine::settle` once the status is known.
-    pub taken: SmallVec<[Taken; 4]>,
+    /// What the end of the request may give back or free, or its withdrawal while it waits. Empty for most.
+    pub taken: Vec<Held>,
+}
+
+/// What one limit holds of a request until it ends.
+#[derive(Debug)]
+pub struct Held {
+    /// What was taken.
+    pub taken: Taken,
+    /// What the end does with it.
+    pub ends: Ends,
+    /// How long this charge alone makes the request wait.
+    pub wait: Micros,
+}
+
+/// What the end of a request does with what was taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A slot: it is freed.
+    Release,
+    /// `charge_when`: given back unless the status is one of these.
+    ChargeWhen(Arc<[u16]>),
+    /// It stays; held only because a request that waits may be withdrawn.
+    Stays,
 }
 
 /// How one limit stood after a decision.
@@ -40,8 +65,8 @@ pub struct LimitReport {
     /// Its place among the policy's limits.
     pub limit: usize,
     /// Its name.
-    pub name: Arc<str>,
-    /// The class that chose its parameters, as a place among the limit's classes.
+    pub name: Name,
+    /// The class that chose its parameters, as a place among the limit's classes; `None` without `by`.
     pub class: Option<usize>,
     /// Units asked of it: what a refusal says when the cost is more than the limit could ever admit.
     pub cost: u64,
@@ -65,5 +90,108 @@ impl Decision {
     /// The limits that refused, in the route's order; a shadow limit is never among them.
     pub fn refused_by(&self) -> impl Iterator<Item = &LimitReport> {
         self.limits.iter().filter(|report| report.refused && !report.shadow)
+    }
+
+    /// Whether the end of the request changes anything: a slot to free, or a charge that depends on the status.
+    #[must_use]
+    pub fn needs_settling(&self) -> bool {
+        self.taken.iter().any(|held| held.ends != Ends::Stays)
+    }
+
+    /// The limit that headers describe: of those that refused the one with the longest retry time ("never" is the
+    /// longest), else the one with the least remaining share of its quota; the first of equals. Shadow limits are
+    /// described only where no other was asked. `None` where no limit was.
+    #[must_use]
+    pub fn deciding(&self) -> Option<&LimitReport> {
+        let longest = self.refused_by().reduce(
+            |best, next| {
+                if next.retry > best.retry { next } else { best }
+            },
+        );
+        longest
+            .or_else(|| least_share(self.limits.iter().filter(|report| !report.shadow)))
+            .or_else(|| least_share(self.limits.iter()))
+    }
+}
+
+fn least_share<'a>(reports: impl Iterator<Item = &'a LimitReport>) -> Option<&'a LimitReport> {
+    reports.reduce(|best, next| if share_order(next, best).is_lt() { next } else { best })
+}
+
+/// Compares remaining / quota without dividing; a quota of 0 has nothing left of nothing, which is the least share.
+fn share_order(a: &LimitReport, b: &LimitReport) -> Ordering {
+    match (a.quota, b.quota) {
+        (0, 0) => Ordering::Equal,
+        (0, _) => Ordering::Less,
+        (_, 0) => Ordering::Greater,
+        _ => {
+            let left = u128::from(a.standing.remaining) * u128::from(b.quota);
+            let right = u128::from(b.standing.remaining) * u128::from(a.quota);
+            left.cmp(&right)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(name: &str, remaining: u64, quota: u64) -> LimitReport {
+        LimitReport {
+            limit: 0,
+            name: name.into(),
+            class: None,
+            cost: 1,
+            refused: false,
+            shadow: false,
+            retry: Retry::After(Micros::ZERO),
+            wait: Micros::ZERO,
+            quota,
+            window: None,
+            standing: Standing { remaining, ..Standing::default() },
+        }
+    }
+
+    fn refusing(name: &str, retry: Retry) -> LimitReport {
+        LimitReport { refused: true, retry, ..report(name, 0, 10) }
+    }
+
+    fn deciding(limits: Vec<LimitReport>) -> Option<Name> {
+        let decision = Decision {
+            verdict: Verdict::Admit,
+            judged: Verdict::Admit,
+            route: None,
+            limits: limits.into(),
+            now: Timestamp::EPOCH,
+            taken: Vec::new(),
+        };
+        decision.deciding().map(|report| report.name)
+    }
+
+    #[test]
+    fn the_least_remaining_share_decides_an_admission() {
+        assert_eq!(deciding(vec![]), None);
+        let shares = vec![report("a", 9, 10), report("b", 50, 100), report("c", 5, 10)];
+        assert_eq!(deciding(shares), Some("b".into()));
+        let huge = vec![report("a", u64::MAX - 1, u64::MAX), report("b", u64::MAX - 2, u64::MAX)];
+        assert_eq!(deciding(huge), Some("b".into()));
+        assert_eq!(deciding(vec![report("a", 1, 10), report("zero", 0, 0)]), Some("zero".into()));
+    }
+
+    #[test]
+    fn the_longest_refusal_decides_a_refusal() {
+        let after = |micros| Retry::After(Micros::new(micros));
+        let limits =
+            vec![report("low", 0, 10), refusing("short", after(5)), refusing("long", after(9))];
+        assert_eq!(deciding(limits), Some("long".into()));
+        let limits = vec![refusing("never", Retry::Never), refusing("long", after(u64::MAX))];
+        assert_eq!(deciding(limits), Some("never".into()));
+    }
+
+    #[test]
+    fn a_shadow_limit_is_described_only_when_alone() {
+        let shadow = LimitReport { shadow: true, ..refusing("shadow", Retry::Never) };
+        assert_eq!(deciding(vec![shadow.clone(), report("real", 9, 10)]), Some("real".into()));
+        assert_eq!(deciding(vec![shadow]), Some("shadow".into()));
     }
 }

@@ -2,6 +2,8 @@
 
 use std::net::IpAddr;
 
+use http::HeaderName;
+
 /// The facts of one request. Everything is borrowed: deciding copies nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts<'a> {
@@ -25,6 +27,24 @@ pub struct Facts<'a> {
     pub cost: Option<u64>,
 }
 
+impl<'a> Facts<'a> {
+    /// A request of which only this is known.
+    #[must_use]
+    pub fn new(method: &'a str, path: &'a str, headers: Headers<'a>) -> Facts<'a> {
+        Facts {
+            method,
+            host: None,
+            path,
+            query: None,
+            headers,
+            body: None,
+            client: None,
+            trusted: false,
+            cost: None,
+        }
+    }
+}
+
 /// Header fields, wherever they are kept.
 #[derive(Clone, Copy, Debug)]
 pub enum Headers<'a> {
@@ -32,4 +52,28 @@ pub enum Headers<'a> {
     Map(&'a http::HeaderMap),
     /// Of a recorded one: names in lower case.
     Pairs(&'a [(&'a str, &'a str)]),
+}
+
+impl<'a> Headers<'a> {
+    /// The values of every field line called `name`, in order, without the white space around them.
+    pub fn values(self, name: &HeaderName) -> impl Iterator<Item = &'a [u8]> {
+        let (map, pairs) = match self {
+            Headers::Map(map) => (Some(map.get_all(name).into_iter()), None),
+            Headers::Pairs(pairs) => (None, Some(pairs.iter())),
+        };
+        let live = map.into_iter().flatten().map(http::HeaderValue::as_bytes);
+        let name = name.as_str();
+        let recorded = pairs.into_iter().flatten();
+        let recorded =
+            recorded.filter(move |(field, _)| *field == name).map(|(_, value)| value.as_bytes());
+        live.chain(recorded).map(trim)
+    }
+}
+
+/// `value` without the optional white space (RFC 9110, 5.6.3) around it.
+fn trim(value: &[u8]) -> &[u8] {
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let start = value.iter().position(|byte| !blank(byte)).unwrap_or(value.len());
+    let end = value.iter().rposition(|byte| !blank(byte)).map_or(start, |last| last + 1);
+    &value[start..end]
 }

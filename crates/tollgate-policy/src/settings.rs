@@ -195,7 +195,7 @@ pub enum ApiKeyAt {
 }
 
 /// What a JWT's signature is checked with. The algorithm is the policy's, never the token's word.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum JwtKeys {
     /// HMAC with a secret.
     Hmac {

@@ -225,7 +225,7 @@ impl Metrics {
     /// A decision of a policy that the recorder does not know.
     fn decided_elsewhere(&self, report: &LimitReport, outcome: Outcome) {
         let labels = LimitOutcome {
-            limit: Arc::clone(&report.name),
+            limit: report.name.into(),
             class: Arc::from(""),
             route: Arc::from("(reloading)"),
             outcome,

@@ -1,0 +1,71 @@
+//! Percent escapes in queries and path segments.
+
+use std::borrow::Cow;
+
+/// The values of the parameters called `name`, in order: escapes decoded, `+` a space
+/// (`application/x-www-form-urlencoded`). A `%` without two digits is itself.
+pub(crate) fn parameters<'a>(query: &'a str, name: &str) -> impl Iterator<Item = Cow<'a, [u8]>> {
+    query.split('&').filter_map(move |pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        (*decode(key.as_bytes(), true) == *name.as_bytes()).then(|| decode(value.as_bytes(), true))
+    })
+}
+
+/// `text` with its escapes decoded, once; with `plus`, a `+` becomes a space.
+pub(crate) fn decode(text: &[u8], plus: bool) -> Cow<'_, [u8]> {
+    let special = |byte: &u8| *byte == b'%' || (plus && *byte == b'+');
+    if !text.iter().any(special) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        match (byte, byte_of(tail)) {
+            (b'%', Some(value)) => {
+                out.push(value);
+                rest = &tail[2..];
+            }
+            (b'+', _) if plus => out.push(b' '),
+            _ => out.push(byte),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// The byte that the two hexadecimal digits at the start of `text` stand for.
+fn byte_of(text: &[u8]) -> Option<u8> {
+    let digit = |place: usize| char::from(*text.get(place)?).to_digit(16);
+    Some((digit(0)? * 16 + digit(1)?) as u8)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{decode, parameters};
+
+    #[test]
+    fn parameters_are_decoded() {
+        let cases: [(&str, &[&[u8]]); 7] = [
+            ("user=u1", &[b"u1"]),
+            ("a=1&us%65r=a+b%20c&b", &[b"a b c"]),
+            ("user=a&user=b", &[b"a", b"b"]),
+            ("user", &[b""]),
+            ("user=a%3Db%26c=d", &[b"a=b&c=d"]),
+            ("user=100%&x", &[b"100%"]),
+            ("User=x&&=", &[]),
+        ];
+        for (query, values) in cases {
+            let found: Vec<_> = parameters(query, "user").collect();
+            assert_eq!(found, values, "{query}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode(text in prop::collection::vec(any::<u8>(), 0..64), plus: bool) {
+            prop_assert!(decode(&text, plus).len() <= text.len());
+        }
+    }
+}

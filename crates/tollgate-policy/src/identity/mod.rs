@@ -1,0 +1,56 @@
+//! Who is asking: named identities, and how their values are found in a request.
+
+mod basic;
+mod compile;
+mod cookie;
+mod escapes;
+mod fold;
+mod resolve;
+mod single;
+
+use http::HeaderName;
+
+use crate::settings::From;
+
+pub(crate) use compile::{compile, describe, header as compile_header, spelt};
+pub(crate) use fold::fold;
+pub(crate) use resolve::{Asker, Resolved};
+pub(crate) use single::{Single, single};
+
+/// A compiled identity.
+#[derive(Debug)]
+pub(crate) struct Identity {
+    /// In order; the first that is present wins.
+    sources: Vec<Source>,
+    /// Where none is.
+    default: Option<Box<[u8]>>,
+    /// Whether spellings are folded.
+    pub(crate) fold: bool,
+}
+
+/// Where a value comes from, with names looked up.
+#[derive(Debug)]
+enum Source {
+    Header { name: HeaderName, from: From },
+    Query { name: String },
+    Cookie { name: String, from: From },
+    Path { segment: usize },
+    Jwt { token: usize, claim: String },
+    ApiKey { credential: usize, column: usize },
+    BasicUser,
+    Ip,
+    Table { table: usize, index: usize, value_of: usize, column: usize },
+}
+
+/// Where an API key is presented and where its hash is looked up: read once a request, however many columns are asked.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Credential {
+    /// Where the key is.
+    pub(crate) at: crate::settings::ApiKeyAt,
+    /// The header's name, where it is in one.
+    pub(crate) header: Option<HeaderName>,
+    /// The table.
+    pub(crate) table: usize,
+    /// The table's index by hash.
+    pub(crate) index: usize,
+}

@@ -1,0 +1,162 @@
+//! How identity values are spelt within a key, so that no two tuples of values are spelt alike.
+//!
+//! A key is its values' spellings, one after the other. Each begins with a byte that says of what kind it is and tells
+//! where it ends, so a key can be read back in one way only, and what a client writes is never taken for an address, a
+//! default or a missing value.
+
+use std::net::IpAddr;
+
+use smallvec::SmallVec;
+
+/// Nothing there: a bucket that no client can name.
+const MISSING: u8 = 0;
+/// An address: family, prefix, bits.
+const ADDRESS: u8 = 1;
+/// A value: the place of its source, length, bytes.
+const VALUE: u8 = 2;
+
+/// The place of a source that stands for an identity's default.
+pub(crate) const DEFAULT_SOURCE: u8 = u8::MAX;
+
+/// Kind, source and length.
+const HEAD: usize = 6;
+
+/// The spelling of a missing value.
+pub(crate) const MISSING_PART: &[u8] = &[MISSING];
+
+/// Spellings of the values of one request.
+#[derive(Debug, Default)]
+pub(crate) struct Spellings {
+    bytes: SmallVec<[u8; 256]>,
+}
+
+/// Where one spelling is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    start: u32,
+    text: u32,
+    end: u32,
+}
+
+impl Spellings {
+    /// Forgets all of them and keeps the room.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Spells a value of the identity's `source`-th source; `None` where it is empty. `fold` may change its text.
+    pub(crate) fn value(&mut self, source: u8, text: &[u8], fold: bool) -> Option<Part> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(&[VALUE, source, 0, 0, 0, 0]);
+        let text_start = start + HEAD;
+        if fold && !text.is_ascii() {
+            self.bytes.extend_from_slice(&crate::identity::fold(text));
+        } else {
+            self.bytes.extend_from_slice(text);
+            if fold {
+                self.bytes[text_start..].make_ascii_lowercase();
+            }
+        }
+        let length = self.bytes.len() - text_start;
+        // Beyond 4 GiB no header, query or path comes.
+        let sizes = u32::try_from(length).ok().zip(u32::try_from(self.bytes.len()).ok());
+        let Some((length, end)) = sizes.filter(|&(length, _)| length > 0) else {
+            self.bytes.truncate(start);
+            return None;
+        };
+        self.bytes[start + 2..text_start].copy_from_slice(&length.to_le_bytes());
+        Some(Part { start: start as u32, text: text_start as u32, end })
+    }
+
+    /// Spells an address, already cut to `prefix` where it is IPv6.
+    pub(crate) fn address(&mut self, address: IpAddr, prefix: u8) -> Part {
+        let start = self.bytes.len() as u32;
+        match address {
+            IpAddr::V4(four) => {
+                self.bytes.extend_from_slice(&[ADDRESS, 4]);
+                self.bytes.extend_from_slice(&four.octets());
+            }
+            IpAddr::V6(six) => {
+                self.bytes.extend_from_slice(&[ADDRESS, 6, prefix]);
+                self.bytes.extend_from_slice(&six.octets());
+            }
+        }
+        let end = self.bytes.len() as u32;
+        Part { start, text: end, end }
+    }
+
+    /// The spelling at `part`.
+    pub(crate) fn spelling(&self, part: Part) -> &[u8] {
+        &self.bytes[part.start as usize..part.end as usize]
+    }
+
+    /// The value's text at `part`; empty for an address.
+    pub(crate) fn text(&self, part: Part) -> &[u8] {
+        &self.bytes[part.text as usize..part.end as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    enum Word {
+        Missing,
+        Address(IpAddr),
+        Value(u8, Vec<u8>),
+    }
+
+    fn word() -> impl Strategy<Value = Word> {
+        let four = any::<u32>().prop_map(|bits| IpAddr::V4(Ipv4Addr::from_bits(bits)));
+        let six = any::<u128>().prop_map(|bits| IpAddr::V6(Ipv6Addr::from_bits(bits)));
+        prop_oneof![
+            Just(Word::Missing),
+            four.prop_map(Word::Address),
+            six.prop_map(Word::Address),
+            // Few bytes and short texts, so that tuples often nearly agree.
+            (0_u8..3, prop::collection::vec(0_u8..4, 1..8)).prop_map(|(s, t)| Word::Value(s, t)),
+        ]
+    }
+
+    fn key(words: &[Word]) -> Vec<u8> {
+        let mut spellings = Spellings::default();
+        let mut key = Vec::new();
+        for word in words {
+            let part = match word {
+                Word::Missing => {
+                    key.extend_from_slice(MISSING_PART);
+                    continue;
+                }
+                Word::Address(address) => spellings.address(*address, 64),
+                Word::Value(source, text) => {
+                    spellings.value(*source, text, false).expect("not empty")
+                }
+            };
+            key.extend_from_slice(spellings.spelling(part));
+        }
+        key
+    }
+
+    proptest! {
+        #[test]
+        fn keys_are_injective(
+            a in prop::collection::vec(word(), 0..4),
+            b in prop::collection::vec(word(), 0..4),
+        ) {
+            prop_assert_eq!(a == b, key(&a) == key(&b));
+        }
+    }
+
+    #[test]
+    fn an_empty_value_is_none() {
+        let mut spellings = Spellings::default();
+        assert_eq!(spellings.value(0, b"", false), None);
+        let part = spellings.value(0, b"x", false).expect("a value");
+        assert_eq!(spellings.text(part), b"x");
+    }
+}

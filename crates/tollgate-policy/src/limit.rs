@@ -1,0 +1,239 @@
+//! A policy's limits, compiled: which key, which class, and what a decision tells of each.
+
+use std::sync::Arc;
+
+use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate};
+use tollgate_store::{Definition, Shape};
+
+use crate::Name;
+use crate::calendar::Periods;
+use crate::identity::{describe, spelt};
+use crate::settings::{Class, Fold, IdentityRef, LimitSettings, Missing, Settings};
+
+/// A compiled limit.
+#[derive(Debug)]
+pub(crate) struct CompiledLimit {
+    pub(crate) name: Name,
+    pub(crate) key: Vec<IdentityRef>,
+    pub(crate) by: Option<IdentityRef>,
+    pub(crate) classes: Vec<CompiledClass>,
+    /// The class of a value that is no class.
+    pub(crate) default_class: usize,
+    pub(crate) missing: Missing,
+    pub(crate) charge_when: Option<Arc<[u16]>>,
+    pub(crate) shadow: bool,
+}
+
+/// One class of it.
+#[derive(Debug)]
+pub(crate) struct CompiledClass {
+    /// The value that chooses it, as the identity spells it.
+    value: Box<[u8]>,
+    /// Its place among the policy's definitions; `None` is unlimited.
+    pub(crate) definition: Option<usize>,
+    /// The most that it ever admits at once.
+    pub(crate) quota: u64,
+    /// The window, or the time that a full burst takes to refill.
+    pub(crate) window: Option<Micros>,
+    /// It holds slots.
+    pub(crate) slots: bool,
+    /// A quota's calendar.
+    pub(crate) periods: Option<Arc<Periods>>,
+}
+
+impl CompiledLimit {
+    /// Compiles `limit`, adding its definitions to `definitions`; `problem` is told of all that is wrong with it.
+    pub(crate) fn new(
+        settings: &Settings,
+        limit: &LimitSettings,
+        definitions: &mut Vec<Definition>,
+        problem: &mut dyn FnMut(String),
+    ) -> CompiledLimit {
+        let fold = fold_of(settings, limit.by);
+        let mut classes = Vec::with_capacity(limit.classes.len());
+        for class in &limit.classes {
+            classes.push(compile_class(settings, limit, class, fold, definitions, problem));
+        }
+        for reference in limit.key.iter().chain(&limit.by) {
+            if matches!(reference, IdentityRef::Declared(place) if *place >= settings.identities.len())
+            {
+                problem("it counts by an identity that is not there".into());
+            }
+        }
+        CompiledLimit {
+            name: Name::from(&*limit.name),
+            key: limit.key.clone(),
+            by: limit.by,
+            default_class: default_class(settings, limit, &classes, problem),
+            classes,
+            missing: limit.missing,
+            charge_when: limit.charge_when.as_deref().map(Arc::from),
+            shadow: limit.rules.shadow,
+        }
+    }
+
+    /// The class that `value` chooses.
+    pub(crate) fn class(&self, value: &[u8]) -> usize {
+        let chosen = self.classes.iter().position(|class| *class.value == *value);
+        chosen.unwrap_or(self.default_class)
+    }
+}
+
+fn fold_of(settings: &Settings, by: Option<IdentityRef>) -> Fold {
+    match by {
+        Some(IdentityRef::Declared(place)) => {
+            settings.identities.get(place).map(|identity| identity.fold).unwrap_or_default()
+        }
+        _ => Fold::default(),
+    }
+}
+
+fn compile_class(
+    settings: &Settings,
+    limit: &LimitSettings,
+    class: &Class,
+    fold: Fold,
+    definitions: &mut Vec<Definition>,
+    problem: &mut dyn FnMut(String),
+) -> CompiledClass {
+    let value = class.name.as_deref().map(|name| spelt(name, fold)).unwrap_or_default().into();
+    let unlimited = CompiledClass {
+        value,
+        definition: None,
+        quota: 0,
+        window: None,
+        slots: false,
+        periods: None,
+    };
+    let Some(algorithm) = &class.algorithm else { return unlimited };
+    let periods = match (algorithm, &class.calendar) {
+        (Algorithm::Quota(_), None) => {
+            problem("a quota needs a calendar".into());
+            None
+        }
+        (Algorithm::Quota(_), Some(calendar)) => {
+            Periods::new(calendar).map_err(&mut *problem).ok().map(Arc::new)
+        }
+        _ => None,
+    };
+    let checked = match Limit::new(algorithm.clone(), limit.rules.clone()) {
+        Ok(checked) => checked,
+        Err(error) => {
+            problem(error.to_string());
+            return unlimited;
+        }
+    };
+    let (quota, window) = extent(algorithm);
+    definitions.push(Definition {
+        name: Arc::clone(&limit.name),
+        class: class.name.clone(),
+        limit: checked,
+        shape: shape(settings, limit, class, algorithm),
+        max_keys: limit.max_keys,
+    });
+    let slots = matches!(algorithm, Algorithm::Concurrency(_));
+    CompiledClass {
+        definition: Some(definitions.len() - 1),
+        quota,
+        window,
+        slots,
+        periods,
+        ..unlimited
+    }
+}
+
+/// Without `by` the only class; with it, the class that the identity's default chooses.
+fn default_class(
+    settings: &Settings,
+    limit: &LimitSettings,
+    classes: &[CompiledClass],
+    problem: &mut dyn FnMut(String),
+) -> usize {
+    let Some(by) = limit.by else {
+        if limit.classes.len() != 1 {
+            problem("without `by` it needs exactly one set of parameters".into());
+        }
+        return 0;
+    };
+    let identity = match by {
+        IdentityRef::Ip => None,
+        IdentityRef::Declared(place) => settings.identities.get(place),
+    };
+    let default =
+        identity.and_then(|identity| Some(spelt(identity.default.as_ref()?, identity.fold)));
+    let chosen = default.and_then(|text| classes.iter().position(|class| *class.value == *text));
+    chosen.unwrap_or_else(|| {
+        problem("`by` needs an identity with a default that is one of the limit's classes".into());
+        0
+    })
+}
+
+/// What must not change for the counts to survive a reload: algorithm, key, `by`, window, cells, every, zone, starts. The
+/// sources of the key's identities are part of the key, for a value says by its place which source it came from.
+fn shape(
+    settings: &Settings,
+    limit: &LimitSettings,
+    class: &Class,
+    algorithm: &Algorithm,
+) -> Shape {
+    let name = |reference: &IdentityRef| match reference {
+        IdentityRef::Ip => "ip".to_owned(),
+        IdentityRef::Declared(place) => describe(settings, *place),
+    };
+    let key: Vec<_> = limit.key.iter().map(name).collect();
+    let by = limit.by.map(|reference| match reference {
+        IdentityRef::Ip => "ip",
+        IdentityRef::Declared(place) => {
+            settings.identities.get(place).map_or("", |known| &known.name)
+        }
+    });
+    let kind = match algorithm {
+        Algorithm::TokenBucket(_) => "token_bucket".to_owned(),
+        Algorithm::LeakyBucket(_) => "leaky_bucket".to_owned(),
+        Algorithm::FixedWindow(window) => format!("fixed_window {}", window.window.get()),
+        Algorithm::SlidingWindow(window) => {
+            format!("sliding_window {} {}", window.window.get(), window.cells)
+        }
+        Algorithm::SlidingLog(log) => format!("sliding_log {}", log.window.get()),
+        Algorithm::Quota(_) => format!("quota {:?}", class.calendar),
+        Algorithm::Concurrency(_) => "concurrency".to_owned(),
+    };
+    Shape(format!("{kind} key {key:?} by {by:?}"))
+}
+
+/// The most that an algorithm ever admits at once, in units, and its window: for a bucket the time that a full one takes.
+fn extent(algorithm: &Algorithm) -> (u64, Option<Micros>) {
+    match algorithm {
+        Algorithm::TokenBucket(bucket) => {
+            let units = match bucket.burst {
+                Burst::Units(units) => units,
+                Burst::Span(span) => gained(bucket.rate, span),
+            };
+            (units, refill(units, bucket.rate))
+        }
+        Algorithm::LeakyBucket(bucket) => {
+            let units = bucket.burst.saturating_add(1);
+            (units, refill(units, bucket.rate))
+        }
+        Algorithm::FixedWindow(window) => (window.limit, Some(window.window)),
+        Algorithm::SlidingWindow(window) => (window.limit, Some(window.window)),
+        Algorithm::SlidingLog(log) => (log.limit, Some(log.window)),
+        Algorithm::Quota(quota) => (quota.limit, None),
+        Algorithm::Concurrency(slots) => (slots.limit, None),
+    }
+}
+
+/// Whole units that `rate` brings in `span`.
+fn gained(rate: Rate, span: Micros) -> u64 {
+    let units = u128::from(rate.count) * u128::from(span.get()) / u128::from(rate.per.get().max(1));
+    u64::try_from(units).unwrap_or(u64::MAX)
+}
+
+/// How long `rate` takes to bring `units`, rounded up; `None` for a rate of 0.
+fn refill(units: u64, rate: Rate) -> Option<Micros> {
+    if rate.count == 0 {
+        return None;
+    }
+    let micros = (u128::from(units) * u128::from(rate.per.get())).div_ceil(u128::from(rate.count));
+    Some(Micros::new(u64::try_from(micros).unwrap_or(u64::MAX)))
+}
