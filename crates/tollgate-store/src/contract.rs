@@ -104,6 +104,8 @@ pub enum StoreError {
     UnknownLimit(LimitId),
     /// A charge names a quota and brings no period.
     MissingPeriod(LimitId),
+    /// There is no memory for another key, nor for the bucket that stands in for it.
+    OutOfMemory(LimitId),
 }
 
 impl std::fmt::Display for StoreError {
@@ -111,6 +113,9 @@ impl std::fmt::Display for StoreError {
         match self {
             StoreError::UnknownLimit(id) => {
                 write!(f, "the store holds no limit {}; define it first", id.0)
+            }
+            StoreError::OutOfMemory(id) => {
+                write!(f, "no memory is left for the keys of limit {}; lower its max_keys", id.0)
             }
             StoreError::MissingPeriod(id) => {
                 write!(f, "limit {} is a quota; its charge needs the period around now", id.0)

@@ -3,19 +3,30 @@
 use tollgate_core::{Algorithm, Standing, State, Timestamp};
 
 use super::MemoryStore;
-use super::counter::Counter;
+use super::counter::{Counter, Counts, Moved};
 use super::hash::KeyHash;
 use crate::{Charge, LimitId, StoreError, Taken};
+
+/// A change of one state; it says whether there was one.
+trait Change: Fn(&Counter, &mut State) -> bool {}
+impl<F: Fn(&Counter, &mut State) -> bool> Change for F {}
+
+/// How a change of one key ended.
+enum Changed {
+    /// It is made, or there was none to make.
+    Done,
+    /// The key is not remembered, and there is no room for it.
+    NoRoom,
+}
 
 impl MemoryStore {
     /// [`Store::settle`](crate::Store::settle), at once.
     ///
     /// # Errors
-    /// [`StoreError::UnknownLimit`].
+    /// [`StoreError::UnknownLimit`], [`StoreError::OutOfMemory`].
     pub fn settle_now(&self, taken: Taken, units: u64, now: Timestamp) -> Result<(), StoreError> {
-        let key = KeyHash::from_u128(taken.key);
-        self.revise(taken.limit, key, now, |counter, state| {
-            let period = counter.period_at(now).or(taken.period);
+        self.change(taken.limit, KeyHash::from_u128(taken.key), now, |counter, state| {
+            let period = counter.period.at(now).or(taken.period);
             counter.limit.settle(state, &taken.charged, units, period, now)
         })
     }
@@ -25,8 +36,7 @@ impl MemoryStore {
     /// # Errors
     /// [`StoreError::UnknownLimit`].
     pub fn release_now(&self, taken: Taken, now: Timestamp) -> Result<(), StoreError> {
-        let key = KeyHash::from_u128(taken.key);
-        self.revise(taken.limit, key, now, |counter, state| {
+        self.change(taken.limit, KeyHash::from_u128(taken.key), now, |counter, state| {
             counter.limit.release(state, &taken.charged, now)
         })
     }
@@ -44,11 +54,9 @@ impl MemoryStore {
             if quota && charge.period.is_none() {
                 return Err(StoreError::MissingPeriod(charge.limit));
             }
-            let shard = counter.locked.shard_of(key);
-            let Some(shard) = counter.lock(shard) else { continue };
-            let fresh = State::Fresh;
-            let state = shard.keys.get(&key.to_u128()).unwrap_or(&fresh);
-            return Ok(counter.limit.standing(state, charge.period, now));
+            if let Ok(standing) = counter.standing(key, charge, now) {
+                return Ok(standing);
+            }
         }
     }
 
@@ -60,46 +68,117 @@ impl MemoryStore {
         let key = self.hasher.hash(key);
         loop {
             let registry = self.registry.load();
-            let counter = registry.get(limit)?;
-            let shard = counter.locked.shard_of(key);
-            let Some(mut shard) = counter.lock(shard) else { continue };
-            if shard.keys.remove(&key.to_u128()).is_some() {
-                counter.room.leave(1);
+            if registry.get(limit)?.forget(key).is_ok() {
+                return Ok(());
             }
-            return Ok(());
         }
     }
 
-    /// Changes one key's state in place. A key that is not remembered is fresh, and only remembered if that changes it.
-    fn revise(
+    /// Changes one key's state. A key that is not remembered is fresh, and remembered only if that changes it; where there
+    /// is no room for it then, the overflow bucket is changed in its place.
+    fn change(
         &self,
         limit: LimitId,
         key: KeyHash,
         now: Timestamp,
-        change: impl Fn(&Counter, &mut State) -> bool + Copy,
+        change: impl Change,
     ) -> Result<(), StoreError> {
+        let mut key = key;
         loop {
             let registry = self.registry.load();
-            let counter = registry.get(limit)?;
-            let shard = counter.locked.shard_of(key);
-            let Some(mut shard) = counter.lock(shard) else { continue };
-            if let Some(state) = shard.keys.get_mut(&key.to_u128()) {
-                if change(counter, state) && counter.room.is_full() {
-                    counter.room.frees_at(counter.fresh_at(state, now));
+            match registry.get(limit)?.change(key, now, &change) {
+                Ok(Changed::Done) => return Ok(()),
+                Ok(Changed::NoRoom) if key == KeyHash::OVERFLOW => {
+                    return Err(StoreError::OutOfMemory(limit));
                 }
-                return Ok(());
+                Ok(Changed::NoRoom) => key = KeyHash::OVERFLOW,
+                Err(Moved) => {}
             }
-            let mut state = State::Fresh;
-            if change(counter, &mut state) && state != State::Fresh {
-                // Its key was forgotten meanwhile: the cost still counts, in the shared bucket where there is no room.
-                if key == KeyHash::OVERFLOW || counter.room.enter() {
-                    shard.keys.insert(key.to_u128(), state);
-                    return Ok(());
+        }
+    }
+}
+
+impl Counter {
+    fn standing(
+        &self,
+        key: KeyHash,
+        charge: &Charge<'_>,
+        now: Timestamp,
+    ) -> Result<Standing, Moved> {
+        let standing = |state: &State| self.limit.standing(state, charge.period, now);
+        match &self.counts {
+            Counts::Table(table) => Ok(standing(&self.state(&self.look(table, key)?))),
+            Counts::Locked(locked) => {
+                let shard = self.lock(locked, locked.shard_of(key))?;
+                Ok(standing(shard.keys.get(&key.stored()).unwrap_or(&State::Fresh)))
+            }
+        }
+    }
+
+    fn forget(&self, key: KeyHash) -> Result<(), Moved> {
+        let forgotten = match &self.counts {
+            Counts::Table(table) => loop {
+                let look = self.look(table, key)?;
+                if !look.is_present() || table.remove(&look) {
+                    break look.is_present();
                 }
-                drop(shard);
-                return self.revise(limit, KeyHash::OVERFLOW, now, change);
+            },
+            Counts::Locked(locked) => {
+                let mut shard = self.lock(locked, locked.shard_of(key))?;
+                shard.keys.remove(&key.stored()).is_some()
             }
-            return Ok(());
+        };
+        self.room.leave(usize::from(forgotten));
+        Ok(())
+    }
+
+    fn change(&self, key: KeyHash, now: Timestamp, change: &impl Change) -> Result<Changed, Moved> {
+        match &self.counts {
+            Counts::Table(table) => loop {
+                let look = self.look(table, key)?;
+                let mut state = self.state(&look);
+                if !change(self, &mut state) {
+                    return Ok(Changed::Done);
+                }
+                if look.is_present() {
+                    if table.replace(&look, self.limit.encode(&state)) {
+                        self.tell_room(&state, now);
+                        return Ok(Changed::Done);
+                    }
+                } else if !self.enters(key) || !self.insert(table, key, now)? {
+                    return Ok(Changed::NoRoom);
+                }
+            },
+            Counts::Locked(locked) => {
+                let mut shard = self.lock(locked, locked.shard_of(key))?;
+                if let Some(state) = shard.keys.get_mut(&key.stored()) {
+                    if change(self, state) {
+                        self.tell_room(state, now);
+                    }
+                    return Ok(Changed::Done);
+                }
+                let mut state = State::Fresh;
+                if !change(self, &mut state) {
+                    return Ok(Changed::Done);
+                }
+                if !self.enters(key) {
+                    return Ok(Changed::NoRoom);
+                }
+                self.tell_room(&state, now);
+                shard.keys.insert(key.stored(), state);
+                Ok(Changed::Done)
+            }
+        }
+    }
+
+    fn enters(&self, key: KeyHash) -> bool {
+        key == KeyHash::OVERFLOW || self.room.enter()
+    }
+
+    /// A change may have a key fresh sooner than a search for room saw.
+    fn tell_room(&self, state: &State, now: Timestamp) {
+        if self.room.is_full() {
+            self.room.frees_at(self.fresh_at(state, now).unwrap_or(0));
         }
     }
 }

@@ -1,14 +1,15 @@
 //! One limit of one class under one set of parameters, with what was counted by it.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, MutexGuard};
-use tollgate_core::{Algorithm, Limit, Period, State, Timestamp};
+use tollgate_core::{Algorithm, Limit, Period, State, Timestamp, Words};
 
 use super::hash::KeyHash;
 use super::locked::{Locked, Shard, Stage};
+use super::period::SeenPeriod;
 use super::room::Room;
+use super::table::{Inserted, Look, Table, Width};
 use crate::{Definition, LimitId, Shape};
 
 /// Parameters and counts. A reload with other parameters makes a new one, which takes the counts over shard by shard.
@@ -19,20 +20,28 @@ pub(super) struct Counter {
     pub(super) shape: Shape,
     pub(super) limit: Limit,
     pub(super) room: Arc<Room>,
-    pub(super) locked: Locked,
-    period: SeenPeriod,
-    previous: Mutex<Option<Arc<Counter>>>,
-    since: Timestamp,
+    pub(super) counts: Counts,
+    pub(super) period: SeenPeriod,
+    /// Whose counts are taken over.
+    pub(super) previous: Mutex<Option<Arc<Counter>>>,
+    /// When it began.
+    pub(super) since: Timestamp,
+    /// The words of a key that was never seen.
+    fresh: [u64; 2],
 }
 
-/// What was found when a shard was swept.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Swept {
-    /// Keys forgotten.
-    pub(super) freed: usize,
-    /// When the first of the others is as fresh as new, in microseconds since the epoch.
-    pub(super) lowest: u64,
+/// Where the states are.
+#[derive(Debug)]
+pub(super) enum Counts {
+    /// States of one or two words.
+    Table(Table),
+    /// Larger ones.
+    Locked(Locked),
 }
+
+/// A successor has the counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Moved;
 
 impl Counter {
     /// Begins to count at `since`; with `previous`, what that one counted is taken over.
@@ -46,158 +55,150 @@ impl Counter {
     ) -> Counter {
         let stage = if previous.is_some() { Stage::Awaiting } else { Stage::Here };
         // A successor's shards answer to its predecessor's, one to one.
-        let shards =
-            previous.as_ref().map_or_else(|| shards_for(room.max()), |p| p.locked.shards());
+        let shards = previous.as_ref().map_or_else(|| shards_for(room.max()), |p| p.shards());
         Counter {
             id,
             class: definition.class.clone(),
             shape: definition.shape.clone(),
+            counts: Counts::new(limit.words(), shards, stage),
+            fresh: limit.encode(&State::Fresh),
             limit,
             room,
-            locked: Locked::new(shards, stage),
             period: SeenPeriod::default(),
             previous: Mutex::new(previous),
             since,
         }
     }
 
-    /// Locks a shard, with its counts; `None` where a successor has them.
-    pub(super) fn lock(&self, shard: usize) -> Option<MutexGuard<'_, Shard>> {
-        let mut guard = self.locked.lock(shard);
+    /// How many places a sweep has to visit.
+    pub(super) fn shards(&self) -> usize {
+        match &self.counts {
+            Counts::Table(table) => table.shards(),
+            Counts::Locked(locked) => locked.shards(),
+        }
+    }
+
+    /// Locks a shard, with its counts.
+    pub(super) fn lock<'c>(
+        &'c self,
+        locked: &'c Locked,
+        shard: usize,
+    ) -> Result<MutexGuard<'c, Shard>, Moved> {
+        let mut guard = locked.lock(shard);
         if guard.stage == Stage::Awaiting {
-            self.take_over(shard, &mut guard);
+            self.take_over_locked(shard, &mut guard);
         }
-        (guard.stage == Stage::Here).then_some(guard)
+        if guard.stage == Stage::Here { Ok(guard) } else { Err(Moved) }
     }
 
-    /// Takes all counts over that are still with the predecessor, shard by shard, and lets go of it.
-    pub(super) fn take_over_all(&self) {
-        for shard in 0..self.locked.shards() {
-            drop(self.lock(shard));
+    /// Reads a key.
+    #[inline]
+    pub(super) fn look(&self, table: &Table, key: KeyHash) -> Result<Look, Moved> {
+        loop {
+            match table.look(key) {
+                Ok(look) => return Ok(look),
+                Err(elsewhere) => self.fetch(table, elsewhere.stage, elsewhere.shard)?,
+            }
         }
-        *self.previous.lock() = None;
     }
 
-    fn take_over(&self, shard: usize, into: &mut Shard) {
-        into.stage = Stage::Here;
-        let Some(previous) = self.previous.lock().clone() else { return };
-        // The lock order is successor before predecessor, everywhere.
-        let Some(mut from) = previous.lock(shard) else { return };
-        from.stage = Stage::Moved;
-        self.period.carry(&previous.period);
-        if !Arc::ptr_eq(&self.room, &previous.room) {
-            self.room.admit(from.counted());
-            previous.room.leave(from.counted());
+    /// Gives a key an entry; `false` where there is no memory for it. The caller has room for it, and gives it back where
+    /// the entry was there already.
+    pub(super) fn insert(
+        &self,
+        table: &Table,
+        key: KeyHash,
+        now: Timestamp,
+    ) -> Result<bool, Moved> {
+        let leave = || self.room.leave(usize::from(key != KeyHash::OVERFLOW));
+        for _ in 0..INSERTIONS {
+            match table.insert(key, self.fresh) {
+                Inserted::New => return Ok(true),
+                Inserted::Old => {
+                    leave();
+                    return Ok(true);
+                }
+                Inserted::TooFull => match table.grow(key, &self.judge(now, &[])) {
+                    Some(freed) => self.room.leave(freed),
+                    None => break,
+                },
+                Inserted::Elsewhere(elsewhere) => {
+                    let fetched = self.fetch(table, elsewhere.stage, elsewhere.shard);
+                    fetched.inspect_err(|_| leave())?;
+                }
+            }
         }
-        for (key, state) in from.keys.drain() {
-            let state = self.limit.carry_over(&previous.limit, state, self.since);
-            into.keys.insert(key, state);
+        leave();
+        Ok(false)
+    }
+
+    /// Takes a shard over that was found awaiting its counts.
+    #[cold]
+    fn fetch(&self, table: &Table, stage: Stage, shard: usize) -> Result<(), Moved> {
+        match stage {
+            Stage::Moved => Err(Moved),
+            Stage::Here => Ok(()),
+            Stage::Awaiting => {
+                self.take_over_table(table, shard);
+                Ok(())
+            }
         }
-        from.keys.shrink_to_fit();
+    }
+
+    /// The state that was read of a key.
+    #[inline]
+    pub(super) fn state(&self, look: &Look) -> State {
+        if look.is_present() { self.limit.decode(look.words) } else { State::Fresh }
     }
 
     /// Remembers the period of a quota's request.
+    #[inline]
     pub(super) fn saw(&self, period: Option<Period>) {
         if let Some(period) = period {
             self.period.saw(period);
         }
     }
 
-    /// The period around `now`, as far as it is known from requests.
-    pub(super) fn period_at(&self, now: Timestamp) -> Option<Period> {
-        self.period.at(now)
-    }
-
-    /// When `state` is as fresh as new, in microseconds since the epoch; at `now` or before: it is.
-    pub(super) fn fresh_at(&self, state: &State, now: Timestamp) -> u64 {
-        let period = self.period_at(now);
+    /// When `state` is as fresh as new, in microseconds since the epoch; `None`: it is.
+    pub(super) fn fresh_at(&self, state: &State, now: Timestamp) -> Option<u64> {
+        let period = self.period.at(now);
         if self.limit.is_fresh(state, period, now) {
-            return 0;
+            return None;
         }
         if period.is_none() && matches!(self.limit.algorithm(), Algorithm::Quota(_)) {
-            return u64::MAX;
+            return Some(u64::MAX);
         }
-        now.as_micros() + self.limit.standing(state, period, now).reset.get()
+        Some(now.as_micros().saturating_add(self.limit.standing(state, period, now).reset.get()))
     }
+}
 
-    /// Forgets the keys of a shard that are as fresh as new, but for `keep`.
-    pub(super) fn forget_fresh(&self, shard: usize, now: Timestamp, keep: &[KeyHash]) -> Swept {
-        let mut swept = Swept { freed: 0, lowest: u64::MAX };
-        let Some(mut guard) = self.lock(shard) else { return swept };
-        guard.keys.retain(|key, state| {
-            let fresh_at = self.fresh_at(state, now);
-            let key = KeyHash::from_u128(*key);
-            if fresh_at > now.as_micros() || keep.contains(&key) {
-                swept.lowest = swept.lowest.min(fresh_at);
-                return true;
-            }
-            swept.freed += usize::from(key != KeyHash::OVERFLOW);
-            false
-        });
-        if guard.keys.capacity() > 64 && guard.keys.len() < guard.keys.capacity() / 4 {
-            guard.keys.shrink_to_fit();
-        }
-        drop(guard);
-        self.room.leave(swept.freed);
-        swept
-    }
+/// How often an insertion is tried while others fill the room that it makes.
+const INSERTIONS: usize = 1000;
 
-    /// How many places a sweep has to visit.
-    pub(super) fn shards(&self) -> usize {
-        self.locked.shards()
+impl Counts {
+    fn new(words: Words, shards: usize, stage: Stage) -> Counts {
+        let table = match words {
+            Words::One => Table::new(Width::One, shards, stage),
+            Words::Two => Table::new(Width::Two, shards, stage),
+            Words::Boxed => None,
+        };
+        table.map_or_else(|| Counts::Locked(Locked::new(shards, stage)), Counts::Table)
     }
 }
 
 impl Drop for Counter {
     fn drop(&mut self) {
         // What this one still counts leaves the room with it; what a successor took over stays.
-        for shard in 0..self.locked.shards() {
-            self.room.leave(self.locked.lock(shard).counted());
+        for shard in 0..self.shards() {
+            self.room.leave(match &self.counts {
+                Counts::Table(table) => table.live(shard),
+                Counts::Locked(locked) => locked.lock(shard).counted(),
+            });
         }
     }
 }
 
-/// Shards for so many keys: few enough that a small limit stays small, enough that each stays small.
+/// Shards for so many keys: few enough that a small limit stays small, enough that rebuilding one is a short pause.
 fn shards_for(max: usize) -> usize {
-    (max / 2048).next_power_of_two().clamp(16, 1024)
-}
-
-/// The latest period that requests brought, from which the store tells whether a quota's count is over.
-#[derive(Debug, Default)]
-struct SeenPeriod {
-    start: AtomicU64,
-    end: AtomicU64,
-}
-
-impl SeenPeriod {
-    fn saw(&self, period: Period) {
-        let start = period.start.as_micros();
-        if start > self.start.load(Ordering::Acquire) {
-            // The end first: a start without its end would call a running period over.
-            self.end.fetch_max(period.end.as_micros(), Ordering::AcqRel);
-            self.start.fetch_max(start, Ordering::AcqRel);
-        } else {
-            self.end.fetch_max(period.end.as_micros(), Ordering::AcqRel);
-        }
-    }
-
-    fn carry(&self, from: &SeenPeriod) {
-        self.end.fetch_max(from.end.load(Ordering::Acquire), Ordering::AcqRel);
-        self.start.fetch_max(from.start.load(Ordering::Acquire), Ordering::AcqRel);
-    }
-
-    fn at(&self, now: Timestamp) -> Option<Period> {
-        let start = self.start.load(Ordering::Acquire);
-        let end = self.end.load(Ordering::Acquire);
-        match end {
-            0 => None,
-            _ if now.as_micros() >= end => {
-                Some(Period { start: Timestamp::from_micros(end), end: Timestamp::MAX })
-            }
-            _ => Some(Period {
-                start: Timestamp::from_micros(start),
-                end: Timestamp::from_micros(end),
-            }),
-        }
-    }
+    if max == usize::MAX { 1024 } else { (max / 4096).next_power_of_two().clamp(16, 4096) }
 }

@@ -17,6 +17,26 @@ impl KeyHash {
     /// The one bucket that newcomers share where a limit remembers as many keys as it may. No key has this hash.
     pub(crate) const OVERFLOW: KeyHash = KeyHash { index: 0, fingerprint: 1 };
 
+    /// How many bits of the index are kept with a key, beside its shard.
+    pub(crate) const INDEX_BITS: u32 = 21;
+
+    /// The bits of the index that are kept.
+    #[inline]
+    pub(crate) const fn index_bits(self) -> u32 {
+        (self.index & ((1 << KeyHash::INDEX_BITS) - 1)) as u32
+    }
+
+    /// The shard, of `shards`: by the upper bits of the index, which are not among those that are kept.
+    #[inline]
+    pub(crate) const fn shard(self, shards: usize) -> usize {
+        ((self.index as u128 * shards as u128) >> 64) as usize
+    }
+
+    /// What is kept of a key within its shard.
+    pub(crate) const fn stored(self) -> u128 {
+        ((self.index_bits() as u128) << 64) | self.fingerprint as u128
+    }
+
     /// As one number.
     pub(crate) const fn to_u128(self) -> u128 {
         ((self.index as u128) << 64) | self.fingerprint as u128

@@ -24,7 +24,7 @@ pub(super) struct Shard {
 
 /// A reload moves counts shard by shard, from the old parameters to the new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stage {
+pub(crate) enum Stage {
     /// Its counts are still with the predecessor.
     Awaiting,
     /// Its counts are here.
@@ -47,7 +47,7 @@ impl Locked {
 
     /// In which map a key is.
     pub(super) fn shard_of(&self, key: KeyHash) -> usize {
-        ((u128::from(key.index) * self.shards.len() as u128) >> 64) as usize
+        key.shard(self.shards.len())
     }
 
     /// Locks one map.
@@ -59,6 +59,6 @@ impl Locked {
 impl Shard {
     /// The keys that take room: all but the overflow bucket.
     pub(super) fn counted(&self) -> usize {
-        self.keys.len() - usize::from(self.keys.contains_key(&KeyHash::OVERFLOW.to_u128()))
+        self.keys.len() - usize::from(self.keys.contains_key(&KeyHash::OVERFLOW.stored()))
     }
 }

@@ -1,14 +1,21 @@
 //! The memory store: the embedded default.
 
 mod after;
+mod attempt;
 mod charge;
 mod counter;
 mod hash;
+mod lines;
 mod locked;
 mod make_room;
+mod period;
 mod plan;
 mod registry;
 mod room;
+mod shards;
+mod sweep;
+mod table;
+mod take_over;
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;

@@ -133,7 +133,12 @@ impl Room {
 
     /// A key will be as fresh as new at `at`, earlier than a search may have seen.
     pub(super) fn frees_at(&self, at: u64) {
-        self.told.fetch_min(at, Ordering::SeqCst);
-        self.next_free.fetch_min(at, Ordering::SeqCst);
+        // Read first: nearly every key frees later than the first one.
+        if at < self.told.load(Ordering::SeqCst) {
+            self.told.fetch_min(at, Ordering::SeqCst);
+        }
+        if at < self.next_free.load(Ordering::SeqCst) {
+            self.next_free.fetch_min(at, Ordering::SeqCst);
+        }
     }
 }

@@ -1,0 +1,146 @@
+//! One attempt at a decision: read all keys, step, and write all or nothing. It ends with a decision, or with nothing
+//! changed and a reason to try again.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use smallvec::SmallVec;
+use tollgate_core::State;
+
+use super::charge::{Decided, step_all};
+use super::counter::{Counts, Moved};
+use super::hash::KeyHash;
+use super::lines::Lines;
+use super::plan::Ask;
+use super::shards::Shards;
+use super::table::Look;
+use crate::Call;
+
+/// Why an attempt came to nothing.
+pub(super) enum Again {
+    /// What was read has changed.
+    Changed,
+    /// The ask at this place has a new key, and there is no room for it.
+    Full(usize),
+}
+
+impl From<Moved> for Again {
+    fn from(_: Moved) -> Again {
+        Again::Changed
+    }
+}
+
+/// What was read of each ask's key; `None` where its states are in locked maps.
+pub(super) type Looks = SmallVec<[Option<Look>; 4]>;
+
+/// Decides once.
+pub(super) fn attempt(
+    asks: &[Ask<'_>],
+    call: &Call<'_>,
+    tickets: &AtomicU64,
+) -> Result<Decided, Again> {
+    if asks.iter().all(|ask| matches!(ask.counter.counts, Counts::Table(_))) {
+        optimistic(asks, call)
+    } else {
+        locking(asks, call, tickets)
+    }
+}
+
+/// All states are in tables: step on copies, then move the lines on from the versions that were read.
+#[inline]
+fn optimistic(asks: &[Ask<'_>], call: &Call<'_>) -> Result<Decided, Again> {
+    let looks = look_all(asks)?;
+    let state = |(ask, look): (&Ask<'_>, &Option<Look>)| {
+        look.map(|look| ask.counter.state(&look)).unwrap_or_default()
+    };
+    let mut states: SmallVec<[State; 4]> = asks.iter().zip(&looks).map(state).collect();
+    // No state of one or two words asks for a ticket.
+    let decided = step_all(asks, &mut states, call, 0);
+    let mut inserted = false;
+    for (index, outcome) in decided.outcomes.iter().enumerate() {
+        if outcome.changed && looks[index].is_some_and(|look| !look.is_present()) {
+            insert(asks, index, call)?;
+            inserted = true;
+        }
+    }
+    if inserted {
+        return Err(Again::Changed);
+    }
+    let changed = |index: usize| decided.outcomes[index].changed;
+    let lines = Lines::lock(asks, &looks, changed)?;
+    if !lines.others_still(asks, &looks) {
+        lines.unlock(|_| false);
+        return Err(Again::Changed);
+    }
+    lines.write(asks, &looks, &states);
+    lines.unlock(changed);
+    Ok(decided)
+}
+
+/// Some states are in locked maps, and are changed in place: lock everything beforehand.
+fn locking(asks: &[Ask<'_>], call: &Call<'_>, tickets: &AtomicU64) -> Result<Decided, Again> {
+    let looks = look_all(asks)?;
+    let absent = |look: &Option<Look>| look.is_some_and(|look| !look.is_present());
+    if looks.iter().any(absent) {
+        for index in (0..asks.len()).filter(|index| absent(&looks[*index])) {
+            insert(asks, index, call)?;
+        }
+        return Err(Again::Changed);
+    }
+    let mut shards = Shards::lock(asks)?;
+    shards.enter(asks)?;
+    let lines = match Lines::lock(asks, &looks, |_| true) {
+        Ok(lines) => lines,
+        Err(again) => {
+            shards.leave(asks);
+            return Err(again);
+        }
+    };
+    let ticket = tickets.fetch_add(1, Ordering::Relaxed);
+    let mut states: SmallVec<[State; 4]> = SmallVec::new();
+    for (index, ask) in asks.iter().enumerate() {
+        states.push(match &looks[index] {
+            Some(look) => ask.counter.state(look),
+            None => shards.take(asks, index),
+        });
+    }
+    let decided = step_all(asks, &mut states, call, ticket);
+    let changed = |index: usize| decided.outcomes[index].changed;
+    lines.write_some(asks, &looks, &states, changed);
+    lines.unlock(changed);
+    shards.put_all(asks, states);
+    Ok(decided)
+}
+
+/// Reads all keys that are in tables.
+#[inline]
+fn look_all(asks: &[Ask<'_>]) -> Result<Looks, Again> {
+    if asks.len() > 1 {
+        // All the lines are on their way before the first is waited for.
+        for ask in asks {
+            if let Counts::Table(table) = &ask.counter.counts {
+                table.touch(ask.key);
+            }
+        }
+    }
+    let mut looks = Looks::new();
+    for ask in asks {
+        looks.push(match &ask.counter.counts {
+            Counts::Table(table) => Some(ask.counter.look(table, ask.key)?),
+            Counts::Locked(_) => None,
+        });
+    }
+    Ok(looks)
+}
+
+/// Gives an ask's key an entry in its table, as fresh as new.
+fn insert(asks: &[Ask<'_>], index: usize, call: &Call<'_>) -> Result<(), Again> {
+    let ask = &asks[index];
+    let Counts::Table(table) = &ask.counter.counts else { return Ok(()) };
+    if ask.key != KeyHash::OVERFLOW && !ask.counter.room.enter() {
+        return Err(Again::Full(index));
+    }
+    match ask.counter.insert(table, ask.key, call.now)? {
+        true => Ok(()),
+        false => Err(Again::Full(index)),
+    }
+}

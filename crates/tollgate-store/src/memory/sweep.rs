@@ -1,0 +1,74 @@
+//! Which keys of a limit are as fresh as new, and forgetting them.
+
+use tollgate_core::Timestamp;
+
+use super::counter::{Counter, Counts};
+use super::hash::KeyHash;
+use super::locked::Locked;
+use super::table::Judge;
+
+/// What was found when a shard was swept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Swept {
+    /// Keys forgotten.
+    pub(super) freed: usize,
+    /// When the first of the others is as fresh as new, in microseconds since the epoch.
+    pub(super) lowest: u64,
+}
+
+/// A limit's judgement at a moment.
+pub(super) struct At<'c> {
+    counter: &'c Counter,
+    now: Timestamp,
+    keep: &'c [KeyHash],
+}
+
+impl Judge for At<'_> {
+    fn fresh_at(&self, words: [u64; 2]) -> Option<u64> {
+        self.counter.fresh_at(&self.counter.limit.decode(words), self.now)
+    }
+
+    fn keeps(&self, fingerprint: u64) -> bool {
+        self.keep.iter().any(|key| key.fingerprint == fingerprint)
+    }
+}
+
+impl Counter {
+    /// The judgement at `now`, which lets go of none of `keep`.
+    pub(super) fn judge<'c>(&'c self, now: Timestamp, keep: &'c [KeyHash]) -> At<'c> {
+        At { counter: self, now, keep }
+    }
+
+    /// Forgets the keys of a shard that are as fresh as new, but for `keep`.
+    pub(super) fn forget_fresh(&self, shard: usize, now: Timestamp, keep: &[KeyHash]) -> Swept {
+        let judge = self.judge(now, keep);
+        let swept = match &self.counts {
+            Counts::Table(table) => {
+                let (freed, lowest) = table.forget_fresh(shard, &judge);
+                Swept { freed, lowest }
+            }
+            Counts::Locked(locked) => self.forget_locked(locked, shard, &judge),
+        };
+        self.room.leave(swept.freed);
+        swept
+    }
+
+    fn forget_locked(&self, locked: &Locked, shard: usize, judge: &At<'_>) -> Swept {
+        let mut swept = Swept { freed: 0, lowest: u64::MAX };
+        let Ok(mut guard) = self.lock(locked, shard) else { return swept };
+        guard.keys.retain(|key, state| {
+            let fresh_at = self.fresh_at(state, judge.now);
+            if fresh_at.is_some() || judge.keeps(*key as u64) {
+                // One that must stay is worth another look soon.
+                swept.lowest = swept.lowest.min(fresh_at.unwrap_or(0));
+                return true;
+            }
+            swept.freed += usize::from(*key != KeyHash::OVERFLOW.stored());
+            false
+        });
+        if guard.keys.capacity() > 64 && guard.keys.len() < guard.keys.capacity() / 4 {
+            guard.keys.shrink_to_fit();
+        }
+        swept
+    }
+}

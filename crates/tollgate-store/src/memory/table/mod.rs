@@ -1,0 +1,295 @@
+//! A table of cache lines, each with its own version lock, for states of one or two words.
+//!
+//! - Reading writes nothing: a line is read under its version ([`Look`]), and a decision that changes nothing checks at
+//!   its end that all versions still are what they were.
+//! - A change locks its lines by moving on from the versions that were read, which proves that the decision still holds.
+//!   It never waits while it holds a lock: where one line has changed, it lets go of all and starts again.
+//! - A key's home is a line of its shard; where that is full, the entry goes to one of the next few, and the lines passed
+//!   are marked. Shards are rebuilt one at a time, under the locks of all their lines.
+
+mod insert;
+mod line;
+mod rebuild;
+mod space;
+mod sweep;
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+
+use super::hash::KeyHash;
+use super::locked::Stage;
+pub(crate) use insert::Inserted;
+pub(crate) use line::{Entry, Width};
+use line::{LOCKED, Line, OVERFLOWED};
+use space::Space;
+pub(crate) use sweep::Judge;
+
+/// An entry is at most this many lines from its home, home included.
+const CHAIN: usize = 8;
+
+/// Lines after the last home, so that the chain of the last home has its lines.
+const TAIL: usize = CHAIN - 1;
+
+/// Keys and the words of their states.
+#[derive(Debug)]
+pub(crate) struct Table {
+    width: Width,
+    shards: Box<[Shard]>,
+    space: Space,
+}
+
+/// What is known of a shard beside its lines. On its own cache line, mostly read.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Shard {
+    /// See [`Layout`].
+    layout: AtomicU64,
+    /// Entries, the overflow bucket apart.
+    live: AtomicUsize,
+    /// One rebuild at a time.
+    rebuilding: Mutex<()>,
+}
+
+/// How a shard's lines are to be read: the number of homes, a count of rebuilds, and the stage, in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout(u64);
+
+impl Layout {
+    const fn new(homes: usize, rebuilds: u64, stage: Stage) -> Layout {
+        let stage = match stage {
+            Stage::Here => 0,
+            Stage::Awaiting => 1,
+            Stage::Moved => 2,
+        };
+        Layout(homes as u64 | (rebuilds & 0x3fff_ffff) << 32 | stage << 62)
+    }
+
+    const fn homes(self) -> usize {
+        (self.0 & 0xffff_ffff) as usize
+    }
+
+    const fn rebuilds(self) -> u64 {
+        (self.0 >> 32) & 0x3fff_ffff
+    }
+
+    const fn stage(self) -> Stage {
+        match self.0 >> 62 {
+            0 => Stage::Here,
+            1 => Stage::Awaiting,
+            _ => Stage::Moved,
+        }
+    }
+
+    /// The home line of an entry.
+    #[inline]
+    const fn home(self, index: u32) -> usize {
+        ((index as u64 * (self.0 & 0xffff_ffff)) >> KeyHash::INDEX_BITS) as usize
+    }
+}
+
+/// What was read of a key, and enough to tell later whether it still is so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Look {
+    shard: u32,
+    /// The line of the entry; where there is none, the home.
+    line: u32,
+    /// The line's header; where there is no entry, the sum of the headers of all lines that could have it. Headers only
+    /// grow, so that an equal sum means equal headers.
+    header: u64,
+    /// How many lines were read where there is no entry; 0 where there is one.
+    absent_over: u8,
+    entry: u8,
+    /// The state's words.
+    pub(crate) words: [u64; 2],
+}
+
+impl Look {
+    /// Whether the key has an entry.
+    pub(crate) fn is_present(&self) -> bool {
+        self.absent_over == 0
+    }
+
+    /// Where the entry's line is: for sorting, and to tell entries of one line.
+    pub(crate) fn line(&self) -> (u32, u32) {
+        (self.shard, self.line)
+    }
+}
+
+/// A shard that cannot be read here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Elsewhere {
+    /// Where its counts are instead.
+    pub(crate) stage: Stage,
+    /// Which shard.
+    pub(crate) shard: usize,
+}
+
+impl Table {
+    /// An empty table of `shards` shards (a power of two); `None` where there is no memory for it.
+    pub(crate) fn new(width: Width, shards: usize, stage: Stage) -> Option<Table> {
+        const FIRST_HOMES: usize = 2;
+        let space = Space::new(shards);
+        space.reserve(FIRST_HOMES + TAIL).then(|| Table {
+            width,
+            shards: (0..shards)
+                .map(|_| Shard {
+                    layout: AtomicU64::new(Layout::new(FIRST_HOMES, 0, stage).0),
+                    live: AtomicUsize::new(0),
+                    rebuilding: Mutex::new(()),
+                })
+                .collect(),
+            space,
+        })
+    }
+
+    /// How many shards there are.
+    pub(crate) fn shards(&self) -> usize {
+        self.shards.len()
+    }
+
+    /// Keys of a shard, the overflow bucket apart.
+    pub(crate) fn live(&self, shard: usize) -> usize {
+        self.shards[shard].live.load(Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn shard_of(&self, key: KeyHash) -> usize {
+        key.shard(self.shards.len())
+    }
+
+    #[inline]
+    fn layout(&self, shard: usize) -> Layout {
+        Layout(self.shards[shard].layout.load(Ordering::Acquire))
+    }
+
+    #[inline]
+    fn line(&self, look: &Look) -> &Line {
+        self.space.line(look.shard as usize, look.line as usize)
+    }
+
+    /// Has the key's home line on its way from memory while other things are done.
+    #[inline]
+    pub(crate) fn touch(&self, key: KeyHash) {
+        let shard = self.shard_of(key);
+        let home = self.layout(shard).home(key.index_bits());
+        self.space.line(shard, home)[0].load(Ordering::Relaxed);
+    }
+
+    /// Reads a key.
+    #[inline]
+    pub(crate) fn look(&self, key: KeyHash) -> Result<Look, Elsewhere> {
+        let shard = self.shard_of(key);
+        loop {
+            let layout = self.layout(shard);
+            if layout.stage() != Stage::Here {
+                return Err(Elsewhere { stage: layout.stage(), shard });
+            }
+            if let Some(look) = self.look_once(key, shard, layout) {
+                return Ok(look);
+            }
+        }
+    }
+
+    /// Reads a key; `None` where something changed meanwhile.
+    #[inline]
+    fn look_once(&self, key: KeyHash, shard: usize, layout: Layout) -> Option<Look> {
+        let home = layout.home(key.index_bits());
+        let mut sum = 0_u64;
+        for step in 0..CHAIN {
+            let line = self.space.line(shard, home + step);
+            let header = line::unlocked(line);
+            if let Some(entry) = line::find(line, self.width, key.fingerprint) {
+                let words = line::words(line, self.width, entry);
+                return line::still(line, header).then_some(Look {
+                    shard: shard as u32,
+                    line: (home + step) as u32,
+                    header,
+                    absent_over: 0,
+                    entry: entry as u8,
+                    words,
+                });
+            }
+            if !line::still(line, header) {
+                return None;
+            }
+            sum = sum.wrapping_add(header);
+            if header & OVERFLOWED == 0 || step == CHAIN - 1 {
+                // A rebuild between the layout and the lines would have had us read the wrong ones.
+                return (self.layout(shard) == layout).then_some(Look {
+                    shard: shard as u32,
+                    line: home as u32,
+                    header: sum,
+                    absent_over: step as u8 + 1,
+                    entry: 0,
+                    words: [0; 2],
+                });
+            }
+        }
+        None
+    }
+
+    /// Whether what was read still is so. `held` tells of lines that the caller has locked.
+    pub(crate) fn still(&self, look: &Look, held: impl Fn(u32, u32) -> bool) -> bool {
+        std::sync::atomic::fence(Ordering::Acquire);
+        let lines = look.line..look.line + u32::from(look.absent_over.max(1));
+        let headers = lines.map(|line| {
+            let header =
+                self.space.line(look.shard as usize, line as usize)[0].load(Ordering::Relaxed);
+            if held(look.shard, line) { header & !LOCKED } else { header }
+        });
+        headers.fold(0_u64, u64::wrapping_add) == look.header
+    }
+
+    /// Locks the line of a present key, if it still is as it was read.
+    #[inline]
+    pub(crate) fn try_lock(&self, look: &Look) -> bool {
+        line::try_lock(self.line(look), look.header)
+    }
+
+    /// Whether two keys of one line were read under the same version.
+    pub(crate) fn same_version(&self, a: &Look, b: &Look) -> bool {
+        a.header == b.header
+    }
+
+    /// Writes the state of a key whose line is locked.
+    #[inline]
+    pub(crate) fn write(&self, look: &Look, words: [u64; 2]) {
+        line::set_words(self.line(look), self.width, look.entry as usize, words);
+    }
+
+    /// Unlocks a line that was changed or not.
+    #[inline]
+    pub(crate) fn unlock(&self, look: &Look, changed: bool) {
+        match changed {
+            true => line::unlock_changed(self.line(look), look.header),
+            false => line::unlock_unchanged(self.line(look), look.header),
+        }
+    }
+
+    /// Replaces a present key's state, if nothing in its line has changed since it was read.
+    #[inline]
+    pub(crate) fn replace(&self, look: &Look, words: [u64; 2]) -> bool {
+        let locked = self.try_lock(look);
+        if locked {
+            self.write(look, words);
+            self.unlock(look, true);
+        }
+        locked
+    }
+
+    /// Forgets a present key, if nothing in its line has changed since it was read.
+    pub(crate) fn remove(&self, look: &Look) -> bool {
+        if !self.try_lock(look) {
+            return false;
+        }
+        let line = self.line(look);
+        let entry = line::entry(line, self.width, look.entry as usize);
+        line::clear(line, self.width, look.entry as usize);
+        if entry.is_some_and(|entry| entry.counts()) {
+            self.shards[look.shard as usize].live.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.unlock(look, true);
+        true
+    }
+}
