@@ -79,12 +79,17 @@ impl<'r> Shards<'r> {
     }
 
     /// Writes the states back; a new key that nothing was taken from is not remembered.
-    pub(super) fn put_all(mut self, asks: &[Ask<'_>], states: SmallVec<[State; 4]>) {
+    pub(super) fn put_all(
+        mut self,
+        asks: &[Ask<'_>],
+        states: SmallVec<[State; 4]>,
+        changed: impl Fn(usize) -> bool,
+    ) {
         for (index, state) in states.into_iter().enumerate() {
             let ask = &asks[index];
             let new = self.new[index];
             let Some(shard) = self.shard(index) else { continue };
-            if new && state == State::Fresh {
+            if new && !changed(index) {
                 leave(ask, true);
             } else {
                 shard.keys.insert(ask.key.stored(), state);
