@@ -4,7 +4,7 @@ use super::world::{World, bucket, every_kind, fixed, quota, seconds};
 use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate, Rules, TokenBucket};
 use tollgate_store::Store;
 
-pub async fn a_settle_gives_back_in_its_own_window(store: impl Store) {
+pub(crate) async fn a_settle_gives_back_in_its_own_window(store: impl Store) {
     let mut world = World::new(store, &[("l", fixed(10, 60))]);
     world.now = seconds(59);
     let first = world.charge(&[(0, "k", 10)]).await;
@@ -16,7 +16,7 @@ pub async fn a_settle_gives_back_in_its_own_window(store: impl Store) {
     assert_eq!(world.remaining(0, "k").await, 6);
 }
 
-pub async fn a_settle_upwards_charges_into_debt(store: impl Store) {
+pub(crate) async fn a_settle_upwards_charges_into_debt(store: impl Store) {
     let rules = Rules { overdraw: true, ..Rules::default() };
     let rate = Rate { count: 1, per: Micros::from_secs(1) };
     let spec = TokenBucket { rate, burst: Burst::Units(10), empty_at: None };
@@ -32,7 +32,7 @@ pub async fn a_settle_upwards_charges_into_debt(store: impl Store) {
     assert!(world.admits(&[(0, "k", 1)]).await);
 }
 
-pub async fn a_bucket_gets_back_less_its_refill(store: impl Store) {
+pub(crate) async fn a_bucket_gets_back_less_its_refill(store: impl Store) {
     let mut world = World::new(store, &[("l", bucket(1, 1, 10))]);
     let outcome = world.charge(&[(0, "k", 10)]).await;
     world.now = seconds(4);
@@ -41,7 +41,7 @@ pub async fn a_bucket_gets_back_less_its_refill(store: impl Store) {
     assert_eq!(world.remaining(0, "k").await, 6);
 }
 
-pub async fn a_quota_gives_back_in_its_own_period(store: impl Store) {
+pub(crate) async fn a_quota_gives_back_in_its_own_period(store: impl Store) {
     let mut world = World::new(store, &[("l", quota(10))]);
     let today = world.charge(&[(0, "k", 10)]).await;
     world.now = seconds(86_400);
@@ -52,7 +52,7 @@ pub async fn a_quota_gives_back_in_its_own_period(store: impl Store) {
     assert_eq!(world.remaining(0, "k").await, 7);
 }
 
-pub async fn peeking_takes_nothing(store: impl Store) {
+pub(crate) async fn peeking_takes_nothing(store: impl Store) {
     let kinds = every_kind(5);
     let world = World::new(store, &kinds);
     for (index, (kind, _)) in kinds.iter().enumerate() {
@@ -68,7 +68,7 @@ pub async fn peeking_takes_nothing(store: impl Store) {
     }
 }
 
-pub async fn a_reset_forgets_one_key(store: impl Store) {
+pub(crate) async fn a_reset_forgets_one_key(store: impl Store) {
     let kinds = every_kind(5);
     let world = World::new(store, &kinds);
     for (index, (kind, _)) in kinds.iter().enumerate() {

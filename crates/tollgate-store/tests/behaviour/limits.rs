@@ -3,7 +3,7 @@
 use super::world::{World, at, bucket, day, every_kind, fixed, quota, retry, seconds, slots};
 use tollgate_store::{Call, Charge, Clock, LimitId, ManualClock, Store, StoreError};
 
-pub async fn every_algorithm_admits_its_limit_and_no_more(store: impl Store) {
+pub(crate) async fn every_algorithm_admits_its_limit_and_no_more(store: impl Store) {
     let kinds = every_kind(7);
     let world = World::new(store, &kinds);
     for (index, (kind, _)) in kinds.iter().enumerate() {
@@ -13,7 +13,7 @@ pub async fn every_algorithm_admits_its_limit_and_no_more(store: impl Store) {
     }
 }
 
-pub async fn retry_times_hold_from_both_sides(store: impl Store) {
+pub(crate) async fn retry_times_hold_from_both_sides(store: impl Store) {
     let kinds = every_kind(7);
     let mut world = World::new(store, &kinds);
     for (index, (kind, _)) in kinds.iter().enumerate().filter(|(_, (k, _))| *k != "concurrency") {
@@ -28,7 +28,7 @@ pub async fn retry_times_hold_from_both_sides(store: impl Store) {
     }
 }
 
-pub async fn clk_01_a_step_back_stands_still(store: impl Store) {
+pub(crate) async fn clk_01_a_step_back_stands_still(store: impl Store) {
     let mut world = World::new(store, &[("l", bucket(1, 1, 10))]);
     // Every store's time comes from a clock that never goes back; a replay's driver is such a clock.
     let clock = ManualClock::new(seconds(100));
@@ -43,7 +43,7 @@ pub async fn clk_01_a_step_back_stands_still(store: impl Store) {
     }
 }
 
-pub async fn clk_07_a_late_command_with_an_old_time(store: impl Store) {
+pub(crate) async fn clk_07_a_late_command_with_an_old_time(store: impl Store) {
     let mut world = World::new(store, &[("l", bucket(150, 1, 150))]);
     let clock = ManualClock::new(seconds(10));
     for (second, cost, remaining) in [(10, 2, 148), (9, 10, 138), (10, 1, 137)] {
@@ -55,7 +55,7 @@ pub async fn clk_07_a_late_command_with_an_old_time(store: impl Store) {
     }
 }
 
-pub async fn str_03_a_slot_is_given_back_and_its_key_forgotten(store: impl Store) {
+pub(crate) async fn str_03_a_slot_is_given_back_and_its_key_forgotten(store: impl Store) {
     let world = World::new(store, &[("l", slots(5, 3600))]);
     for _ in 0..5 {
         let failed = world.charge(&[(0, "k", 1)]).await;
@@ -65,7 +65,7 @@ pub async fn str_03_a_slot_is_given_back_and_its_key_forgotten(store: impl Store
     assert_eq!(world.admitted(6, &[(0, "k", 1)]).await, 5);
 }
 
-pub async fn str_01_slots_of_the_dead_free_themselves(store: impl Store) {
+pub(crate) async fn str_01_slots_of_the_dead_free_themselves(store: impl Store) {
     let mut world = World::new(store, &[("l", slots(3, 30))]);
     let first = world.charge(&[(0, "k", 1)]).await;
     assert_eq!(world.admitted(5, &[(0, "k", 1)]).await, 2);
@@ -78,7 +78,7 @@ pub async fn str_01_slots_of_the_dead_free_themselves(store: impl Store) {
     assert_eq!(world.remaining(0, "k").await, 3);
 }
 
-pub async fn num_18_a_limit_of_zero_refuses_everything(store: impl Store) {
+pub(crate) async fn num_18_a_limit_of_zero_refuses_everything(store: impl Store) {
     let world = World::new(store, &[("window", fixed(0, 60)), ("bucket", bucket(0, 60, 0))]);
     for index in 0..2 {
         for cost in [0, 1, u64::MAX] {
@@ -87,7 +87,7 @@ pub async fn num_18_a_limit_of_zero_refuses_everything(store: impl Store) {
     }
 }
 
-pub async fn unknown_limits_and_missing_periods_are_errors(store: impl Store) {
+pub(crate) async fn unknown_limits_and_missing_periods_are_errors(store: impl Store) {
     let world = World::new(store, &[("quota", quota(3))]);
     let ask = async |charges: &[Charge<'_>]| {
         let call = Call { charges, now: world.now, hold: None };

@@ -1,11 +1,11 @@
 //! The behaviour suite: each function takes a fresh store and panics where it misbehaves. A new store gets a module with a
 //! function that makes one, and `behaviours!`.
 
-pub mod after;
-pub mod limits;
-pub mod reload;
-pub mod several;
-pub mod world;
+pub(crate) mod after;
+pub(crate) mod limits;
+pub(crate) mod reload;
+pub(crate) mod several;
+pub(crate) mod world;
 
 /// A test for each behaviour, against the stores that `$store` makes.
 macro_rules! behaviours {

@@ -6,7 +6,7 @@ use super::world::{
 use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate, TokenBucket};
 use tollgate_store::{Charge, Shape, Store, StoreError};
 
-pub async fn rel_01_a_reload_of_the_same_refills_nothing(store: impl Store) {
+pub(crate) async fn rel_01_a_reload_of_the_same_refills_nothing(store: impl Store) {
     let limits = [("l", bucket(1, 10, 10))];
     let mut world = World::new(store, &limits);
     assert_eq!(world.admitted(10, &[(0, "k", 1)]).await, 10);
@@ -19,7 +19,7 @@ pub async fn rel_01_a_reload_of_the_same_refills_nothing(store: impl Store) {
     }
 }
 
-pub async fn rel_03_a_lowered_limit_leaves_nothing(store: impl Store) {
+pub(crate) async fn rel_03_a_lowered_limit_leaves_nothing(store: impl Store) {
     let mut world = World::new(store, &[("l", quota(5_000_000))]);
     assert_eq!(world.admitted(35, &[(0, "k", 1)]).await, 35);
     world.define(&[("l", quota(10))]);
@@ -28,14 +28,14 @@ pub async fn rel_03_a_lowered_limit_leaves_nothing(store: impl Store) {
     assert_eq!(outcome.limits[0].outcome.standing.remaining, 0);
 }
 
-pub async fn mul_05_a_raised_quota_counts_admissions_only(store: impl Store) {
+pub(crate) async fn mul_05_a_raised_quota_counts_admissions_only(store: impl Store) {
     let mut world = World::new(store, &[("l", quota(10))]);
     assert_eq!(world.admitted(20, &[(0, "k", 1)]).await, 10);
     world.define(&[("l", quota(20))]);
     assert_eq!(world.admitted(20, &[(0, "k", 1)]).await, 10);
 }
 
-pub async fn a_wider_word_takes_the_counts_over(store: impl Store) {
+pub(crate) async fn a_wider_word_takes_the_counts_over(store: impl Store) {
     // From one word to two, from two to a map, and back.
     let wide = |burst| {
         let rate = Rate { count: 999_999_937, per: Micros::from_secs(86_400 * 365) };
@@ -59,7 +59,7 @@ pub async fn a_wider_word_takes_the_counts_over(store: impl Store) {
     }
 }
 
-pub async fn another_shape_begins_fresh(store: impl Store) {
+pub(crate) async fn another_shape_begins_fresh(store: impl Store) {
     let kinds = every_kind(5);
     let mut world = World::new(store, &kinds);
     for index in 0..kinds.len() {
@@ -81,7 +81,7 @@ pub async fn another_shape_begins_fresh(store: impl Store) {
     }
 }
 
-pub async fn a_removed_limit_answers_until_the_next_set(store: impl Store) {
+pub(crate) async fn a_removed_limit_answers_until_the_next_set(store: impl Store) {
     let mut world = World::new(store, &[("a", fixed(3, 60)), ("b", fixed(3, 60))]);
     let before = world.ids.clone();
     assert!(world.admits(&[(0, "k", 1)]).await);
@@ -98,7 +98,7 @@ pub async fn a_removed_limit_answers_until_the_next_set(store: impl Store) {
     assert_eq!(world.remaining(0, "k").await, 3);
 }
 
-pub async fn a_receipt_outlives_a_reload(store: impl Store) {
+pub(crate) async fn a_receipt_outlives_a_reload(store: impl Store) {
     let limits = |allowed| every_kind(allowed);
     let mut world = World::new(store, &limits(10));
     let all: Vec<_> = (0..world.ids.len()).map(|index| (index, "k", 10)).collect();
@@ -116,7 +116,7 @@ pub async fn a_receipt_outlives_a_reload(store: impl Store) {
     }
 }
 
-pub async fn a_bucket_that_starts_empty_is_emptied_once(store: impl Store) {
+pub(crate) async fn a_bucket_that_starts_empty_is_emptied_once(store: impl Store) {
     let empty = |second, burst| -> Limit {
         let rate = Rate { count: 1, per: Micros::from_secs(1) };
         let burst = Burst::Units(burst);

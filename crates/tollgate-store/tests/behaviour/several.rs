@@ -4,7 +4,7 @@ use super::world::{World, bucket, every_kind, fixed, limit, log, retry, sliding,
 use tollgate_core::{Algorithm, FixedWindow, Limit, Micros, Rules};
 use tollgate_store::Store;
 
-pub async fn mul_01_refused_by_one_limit_charges_none(store: impl Store) {
+pub(crate) async fn mul_01_refused_by_one_limit_charges_none(store: impl Store) {
     let world =
         World::new(store, &[("minute", bucket(10, 60, 10)), ("half-hour", bucket(30, 1800, 30))]);
     let both = [(0, "u", 1), (1, "u", 1)];
@@ -12,7 +12,7 @@ pub async fn mul_01_refused_by_one_limit_charges_none(store: impl Store) {
     assert_eq!(world.remaining(1, "u").await, 20);
 }
 
-pub async fn mul_03_an_oversize_request_takes_nothing(store: impl Store) {
+pub(crate) async fn mul_03_an_oversize_request_takes_nothing(store: impl Store) {
     let kinds = every_kind(10);
     let world = World::new(store, &kinds);
     for (index, (kind, _)) in kinds.iter().enumerate() {
@@ -28,7 +28,7 @@ pub async fn mul_03_an_oversize_request_takes_nothing(store: impl Store) {
     }
 }
 
-pub async fn a_refused_request_takes_nothing_from_any(store: impl Store) {
+pub(crate) async fn a_refused_request_takes_nothing_from_any(store: impl Store) {
     let kinds = every_kind(10);
     let world = World::new(store, &kinds);
     let all: Vec<_> = (0..kinds.len()).map(|index| (index, "k", 1)).collect();
@@ -45,7 +45,7 @@ pub async fn a_refused_request_takes_nothing_from_any(store: impl Store) {
     }
 }
 
-pub async fn equal_limit_and_key_are_added_before_the_check(store: impl Store) {
+pub(crate) async fn equal_limit_and_key_are_added_before_the_check(store: impl Store) {
     let kinds = every_kind(10);
     let world = World::new(store, &kinds);
     for (index, (kind, _)) in kinds.iter().enumerate() {
@@ -59,7 +59,7 @@ pub async fn equal_limit_and_key_are_added_before_the_check(store: impl Store) {
     }
 }
 
-pub async fn keys_and_classes_count_apart(store: impl Store) {
+pub(crate) async fn keys_and_classes_count_apart(store: impl Store) {
     let world = World::new(store, &[("free", fixed(3, 60)), ("paid", log(4, 60))]);
     for key in ["", "a", "a\0", "b", "a very long key that fits no word of any machine at all"] {
         assert_eq!(world.admitted(9, &[(0, key, 1)]).await, 3);
@@ -67,7 +67,7 @@ pub async fn keys_and_classes_count_apart(store: impl Store) {
     }
 }
 
-pub async fn every_refusing_limit_is_named(store: impl Store) {
+pub(crate) async fn every_refusing_limit_is_named(store: impl Store) {
     let limits = [("a", fixed(1, 60)), ("b", sliding(5, 60, 6)), ("c", slots(1, 60))];
     let world = World::new(store, &limits);
     let all = [(0, "k", 1), (1, "k", 1), (2, "k", 1)];
@@ -79,7 +79,7 @@ pub async fn every_refusing_limit_is_named(store: impl Store) {
     assert!(refused.receipt.taken.is_empty());
 }
 
-pub async fn more_charges_than_fit_in_line(store: impl Store) {
+pub(crate) async fn more_charges_than_fit_in_line(store: impl Store) {
     let limits: Vec<_> = (0..20).map(|_| ("l", fixed(2, 60))).collect();
     let names: Vec<_> = (0..20).map(|index| format!("l{index}")).collect();
     let limits: Vec<_> =
@@ -89,7 +89,7 @@ pub async fn more_charges_than_fit_in_line(store: impl Store) {
     assert_eq!(world.admitted(5, &all).await, 2);
 }
 
-pub async fn count_refused_charges_though_another_refuses(store: impl Store) {
+pub(crate) async fn count_refused_charges_though_another_refuses(store: impl Store) {
     let rules = Rules { count_refused: true, ..Rules::default() };
     let window = Micros::from_secs(60);
     let window = Algorithm::FixedWindow(FixedWindow { limit: 3, window });

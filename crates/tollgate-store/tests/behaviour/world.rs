@@ -7,67 +7,67 @@ use tollgate_core::{
 use tollgate_store::{Call, Charge, Definition, LimitId, Receipt, Shape, Store, StoreOutcome};
 
 /// When the worlds begin: a whole hour, so that windows begin, too.
-pub const START: u64 = 1_767_225_600_000_000;
+pub(crate) const START: u64 = 1_767_225_600_000_000;
 
 /// Runs a behaviour to its end.
-pub fn run(behaviour: impl Future<Output = ()>) {
+pub(crate) fn run(behaviour: impl Future<Output = ()>) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(behaviour);
 }
 
-pub fn at(micros: u64) -> Timestamp {
+pub(crate) fn at(micros: u64) -> Timestamp {
     Timestamp::from_micros(START + micros)
 }
 
-pub fn seconds(seconds: u64) -> Timestamp {
+pub(crate) fn seconds(seconds: u64) -> Timestamp {
     at(seconds * 1_000_000)
 }
 
 /// The day of [`START`], and those after it.
-pub fn day(number: u64) -> Option<Period> {
+pub(crate) fn day(number: u64) -> Option<Period> {
     let day = 86_400;
     Some(Period { start: seconds(number * day), end: seconds((number + 1) * day) })
 }
 
-pub fn limit(algorithm: Algorithm) -> Limit {
+pub(crate) fn limit(algorithm: Algorithm) -> Limit {
     Limit::new(algorithm, Rules::default()).expect("a limit")
 }
 
-pub fn bucket(count: u64, per: u64, burst: u64) -> Limit {
+pub(crate) fn bucket(count: u64, per: u64, burst: u64) -> Limit {
     let rate = Rate { count, per: Micros::from_secs(per) };
     limit(Algorithm::TokenBucket(TokenBucket { rate, burst: Burst::Units(burst), empty_at: None }))
 }
 
-pub fn fixed(allowed: u64, window: u64) -> Limit {
+pub(crate) fn fixed(allowed: u64, window: u64) -> Limit {
     let window = Micros::from_secs(window);
     limit(Algorithm::FixedWindow(FixedWindow { limit: allowed, window }))
 }
 
-pub fn sliding(allowed: u64, window: u64, cells: u32) -> Limit {
+pub(crate) fn sliding(allowed: u64, window: u64, cells: u32) -> Limit {
     let window = Micros::from_secs(window);
     limit(Algorithm::SlidingWindow(SlidingWindow { limit: allowed, window, cells }))
 }
 
-pub fn log(allowed: u64, window: u64) -> Limit {
+pub(crate) fn log(allowed: u64, window: u64) -> Limit {
     let window = Micros::from_secs(window);
     limit(Algorithm::SlidingLog(SlidingLog { limit: allowed, window }))
 }
 
-pub fn quota(allowed: u64) -> Limit {
+pub(crate) fn quota(allowed: u64) -> Limit {
     limit(Algorithm::Quota(Quota { limit: allowed }))
 }
 
-pub fn slots(allowed: u64, ttl: u64) -> Limit {
+pub(crate) fn slots(allowed: u64, ttl: u64) -> Limit {
     limit(Algorithm::Concurrency(Concurrency { limit: allowed, ttl: Micros::from_secs(ttl) }))
 }
 
-pub fn leaky(count: u64, per: u64, burst: u64) -> Limit {
+pub(crate) fn leaky(count: u64, per: u64, burst: u64) -> Limit {
     let rate = Rate { count, per: Micros::from_secs(per) };
     limit(Algorithm::LeakyBucket(LeakyBucket { rate, burst, nodelay: true, max_wait: None }))
 }
 
 /// One limit of `allowed` of every kind: what does not fit a word, and what does.
-pub fn every_kind(allowed: u64) -> Vec<(&'static str, Limit)> {
+pub(crate) fn every_kind(allowed: u64) -> Vec<(&'static str, Limit)> {
     vec![
         ("token bucket", bucket(allowed, 60, allowed)),
         // 999,999,937 is a prime, so that its ticks ask for the wider word.
@@ -86,7 +86,7 @@ pub fn every_kind(allowed: u64) -> Vec<(&'static str, Limit)> {
     ]
 }
 
-pub fn definition(name: &str, limit: &Limit) -> Definition {
+pub(crate) fn definition(name: &str, limit: &Limit) -> Definition {
     Definition {
         name: name.into(),
         class: None,
@@ -96,27 +96,27 @@ pub fn definition(name: &str, limit: &Limit) -> Definition {
     }
 }
 
-pub struct World<S> {
-    pub store: S,
-    pub ids: Vec<LimitId>,
-    pub now: Timestamp,
+pub(crate) struct World<S> {
+    pub(crate) store: S,
+    pub(crate) ids: Vec<LimitId>,
+    pub(crate) now: Timestamp,
 }
 
 impl<S: Store> World<S> {
-    pub fn new(store: S, limits: &[(&str, Limit)]) -> World<S> {
+    pub(crate) fn new(store: S, limits: &[(&str, Limit)]) -> World<S> {
         let mut world = World { store, ids: Vec::new(), now: seconds(0) };
         world.define(limits);
         world
     }
 
-    pub fn define(&mut self, limits: &[(&str, Limit)]) {
+    pub(crate) fn define(&mut self, limits: &[(&str, Limit)]) {
         let definitions: Vec<_> =
             limits.iter().map(|(name, limit)| definition(name, limit)).collect();
         self.ids = self.store.define(&definitions, self.now);
     }
 
     /// Charges (limit, key, cost) together.
-    pub async fn charge(&self, charges: &[(usize, &str, u64)]) -> StoreOutcome {
+    pub(crate) async fn charge(&self, charges: &[(usize, &str, u64)]) -> StoreOutcome {
         let period = day((self.now.as_micros().saturating_sub(START)) / 86_400_000_000);
         let charges: Vec<_> = charges
             .iter()
@@ -132,12 +132,12 @@ impl<S: Store> World<S> {
     }
 
     /// Charges and says whether it was admitted.
-    pub async fn admits(&self, charges: &[(usize, &str, u64)]) -> bool {
+    pub(crate) async fn admits(&self, charges: &[(usize, &str, u64)]) -> bool {
         self.charge(charges).await.decision.admitted
     }
 
     /// How many of `tries` requests are admitted.
-    pub async fn admitted(&self, tries: u64, charges: &[(usize, &str, u64)]) -> u64 {
+    pub(crate) async fn admitted(&self, tries: u64, charges: &[(usize, &str, u64)]) -> u64 {
         let mut admitted = 0;
         for _ in 0..tries {
             admitted += u64::from(self.admits(charges).await);
@@ -145,24 +145,24 @@ impl<S: Store> World<S> {
         admitted
     }
 
-    pub async fn standing(&self, limit: usize, key: &str) -> Standing {
+    pub(crate) async fn standing(&self, limit: usize, key: &str) -> Standing {
         let period = day((self.now.as_micros().saturating_sub(START)) / 86_400_000_000);
         let charge = Charge { limit: self.ids[limit], key: key.as_bytes(), cost: 0, period };
         self.store.peek(&charge, self.now).await.expect("an answer")
     }
 
-    pub async fn remaining(&self, limit: usize, key: &str) -> u64 {
+    pub(crate) async fn remaining(&self, limit: usize, key: &str) -> u64 {
         self.standing(limit, key).await.remaining
     }
 
     /// Settles everything of a receipt at `units`.
-    pub async fn settle(&self, receipt: Receipt, units: u64) {
+    pub(crate) async fn settle(&self, receipt: Receipt, units: u64) {
         for taken in receipt.taken {
             self.store.settle(taken, units, self.now).await.expect("an answer");
         }
     }
 
-    pub async fn release(&self, receipt: Receipt) {
+    pub(crate) async fn release(&self, receipt: Receipt) {
         for taken in receipt.taken {
             self.store.release(taken, self.now).await.expect("an answer");
         }
@@ -170,7 +170,7 @@ impl<S: Store> World<S> {
 }
 
 /// The retry time of a refusal.
-pub fn retry(outcome: &StoreOutcome) -> Option<u64> {
+pub(crate) fn retry(outcome: &StoreOutcome) -> Option<u64> {
     assert!(!outcome.decision.admitted, "admitted: {outcome:?}");
     match outcome.decision.retry {
         Retry::After(span) => Some(span.get()),
