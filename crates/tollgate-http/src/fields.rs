@@ -7,7 +7,7 @@ use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::LimitReport;
 use tollgate_policy::settings::ResetForm;
 
-use crate::stated::{Jitter, Wait};
+use crate::stated::{self, Jitter, Wait};
 
 /// The largest Integer of a structured field (RFC 9651, 3.3.1): 15 digits.
 const LARGEST: u64 = 999_999_999_999_999;
@@ -53,7 +53,10 @@ impl Times {
     pub(crate) fn of(report: &LimitReport, now: Timestamp, wait: Wait, jitter: Jitter) -> Times {
         let next = jitter.stretch(report.standing.next);
         let more = (next > Micros::ZERO).then(|| next.ceil_secs());
+        // Slots that are held free themselves nobody knows when.
+        let unknown = more.is_none() && report.standing.remaining < report.quota;
         let (more, reset) = match wait {
+            Wait::Passed if unknown => (None, jitter.stretch(stated::UNKNOWN)),
             Wait::Passed | Wait::Never => (more, next),
             Wait::After(span) => {
                 let retry = span.ceil_secs();

@@ -109,7 +109,7 @@ impl Prepared {
                 let left = report.standing.remaining;
                 let plural = if seconds == 1 { "" } else { "s" };
                 say(format_args!(
-                    " This request costs {cost} and {left} can be had now. Try again in {seconds} second{plural}."
+                    " This request costs {cost}, and {left} can be had now. Try again in {seconds} second{plural}."
                 ));
             }
         }

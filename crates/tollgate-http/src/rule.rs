@@ -3,15 +3,18 @@
 use tollgate_core::{Algorithm, Burst, Micros, Rate};
 use tollgate_policy::settings::{Calendar, Class, Every};
 
-/// What `class` allows, to stand after "allows": `30 in any 1 minute`.
+/// What `class` allows, to stand after "allows": `30 in any minute`.
 pub(crate) fn in_words(class: &Class) -> String {
     let Some(algorithm) = &class.algorithm else { return "any number".to_owned() };
     match algorithm {
         Algorithm::TokenBucket(bucket) => {
             format!("{}, and {} at once", rate(bucket.rate), burst(bucket.burst))
         }
+        Algorithm::LeakyBucket(bucket) if bucket.nodelay => {
+            format!("{}, and {} at once", rate(bucket.rate), u128::from(bucket.burst) + 1)
+        }
         Algorithm::LeakyBucket(bucket) => {
-            format!("{}, and {} waiting behind", rate(bucket.rate), bucket.burst)
+            format!("{}, and {} that wait for their turn", rate(bucket.rate), bucket.burst)
         }
         Algorithm::FixedWindow(fixed) => format!("{} in each {}", fixed.limit, span(fixed.window)),
         Algorithm::SlidingWindow(sliding) => {
@@ -46,8 +49,8 @@ fn period(calendar: &Calendar) -> String {
     }
 }
 
-/// A span in the largest unit of which it is a whole number: `90 seconds`, `1 minute`, `250 milliseconds`.
-pub(crate) fn span(span: Micros) -> String {
+/// A span, after "every", in the largest unit of which it is a whole number: `minute`, `90 seconds`.
+fn span(span: Micros) -> String {
     const UNITS: [(u64, &str); 6] = [
         (86_400_000_000, "day"),
         (3_600_000_000, "hour"),
@@ -62,6 +65,5 @@ pub(crate) fn span(span: Micros) -> String {
         .find(|(unit, _)| micros >= *unit && micros.is_multiple_of(*unit))
         .unwrap_or((1, "microsecond"));
     let count = micros / unit;
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {name}{plural}")
+    if count == 1 { name.to_owned() } else { format!("{count} {name}s") }
 }

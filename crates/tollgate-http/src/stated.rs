@@ -4,7 +4,7 @@ use tollgate_core::{Micros, Retry};
 use tollgate_policy::{Decision, Verdict};
 
 /// Where the moment at which a slot frees is not known, clients are told to wait this long.
-const UNKNOWN: Micros = Micros::from_secs(1);
+pub(crate) const UNKNOWN: Micros = Micros::from_secs(1);
 
 /// By how much the stated times of one answer are longer than the exact ones. All of an answer's times are stretched
 /// alike, so that they stay in their order; none is ever shortened.
