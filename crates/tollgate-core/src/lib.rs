@@ -5,6 +5,8 @@
 #![no_std]
 
 extern crate alloc;
+#[cfg(test)]
+extern crate std;
 
 mod algorithm;
 mod allowance;

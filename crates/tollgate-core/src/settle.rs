@@ -50,7 +50,8 @@ impl Limit {
         match self.plan() {
             Plan::Concurrency(plan) => {
                 plan.tidy(state, &Moment::new(now, None));
-                plan.give_back(state, charged, 0)
+                // The whole slot, also where it was widened since.
+                plan.give_back(state, &Charged { units: u64::MAX, ..*charged }, 0)
             }
             _ => false,
         }

@@ -110,3 +110,6 @@ fn greatest_common_divisor(mut a: u64, mut b: u64) -> u64 {
     }
     a
 }
+
+#[cfg(test)]
+mod tests;
