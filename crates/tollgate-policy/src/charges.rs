@@ -194,3 +194,6 @@ fn write_address(asker: &mut Asker<'_, '_>, key: &mut SmallVec<[u8; 256]>) {
         _ => key.extend_from_slice(MISSING_PART),
     }
 }
+
+#[cfg(test)]
+mod tests;

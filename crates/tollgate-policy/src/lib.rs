@@ -21,6 +21,8 @@ mod path;
 mod policy;
 mod route;
 pub mod settings;
+#[cfg(test)]
+mod testing;
 
 pub use charges::{Charges, Planned, Subject};
 pub use client_address::{ClientAddress, ForwardedHeader, Hops};

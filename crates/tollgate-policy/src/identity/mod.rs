@@ -54,3 +54,6 @@ pub(crate) struct Credential {
     /// The table's index by hash.
     pub(crate) index: usize,
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 pub(crate) use file::Stamp;
 pub(crate) use table::{KeyColumn, Reading, Table, TableUse};
+#[cfg(test)]
+pub(crate) use token::tests::material as tests_of_tokens;
 pub(crate) use token::{Claims, TokenKeys, TokenUse};
 
 /// One consistent state of them all.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, Validation};
 use serde_json::{Map, Value};
 use tollgate_core::Timestamp;
@@ -180,27 +180,20 @@ fn pem_key(pem: &[u8], family: AlgorithmFamily) -> jsonwebtoken::errors::Result<
 
 type NamedKey = (Option<String>, Algorithm, DecodingKey);
 
+/// The keys of a set that signatures can be checked with; others are none of ours (RFC 7517, 5).
 fn jwks(json: &[u8]) -> Result<Vec<NamedKey>, String> {
     let set: JwkSet = serde_json::from_slice(json)
         .map_err(|error| format!("it is no JSON Web Key Set: {error}"))?;
-    let usable = set.keys.iter().filter(|jwk| jwk.is_supported());
-    let keys: Result<Vec<_>, String> = usable.map(named).collect();
-    keys.and_then(|keys| {
-        if keys.is_empty() {
-            Err("it holds no key that signatures can be checked with".into())
-        } else {
-            Ok(keys)
-        }
-    })
-}
-
-fn named(jwk: &Jwk) -> Result<NamedKey, String> {
-    let kid = jwk.common.key_id.clone();
-    let called = kid.as_deref().unwrap_or("without a kid");
-    let algorithm = algorithm_of_jwk(jwk)
-        .ok_or_else(|| format!("the key {called} says no alg that its type has"))?;
-    let key = DecodingKey::from_jwk(jwk).map_err(|error| format!("the key {called}: {error}"))?;
-    Ok((kid, algorithm, key))
+    let mut keys = Vec::new();
+    for jwk in &set.keys {
+        let Some(algorithm) = algorithm_of_jwk(jwk) else { continue };
+        let kid = jwk.common.key_id.clone();
+        let key = DecodingKey::from_jwk(jwk).map_err(|error| {
+            format!("the key {}: {error}", kid.as_deref().unwrap_or("without a kid"))
+        })?;
+        keys.push((kid, algorithm, key));
+    }
+    if keys.is_empty() { Err("it holds no key for signatures".into()) } else { Ok(keys) }
 }
 
 /// The one algorithm that a key is for: its `alg`, or what its type leaves no choice of (RSA: RS256).
@@ -215,17 +208,16 @@ fn algorithm_of_jwk(jwk: &Jwk) -> Option<Algorithm> {
         AlgorithmParameters::OctetKeyPair(_) => Some(Algorithm::EdDSA),
         _ => None,
     };
-    match &jwk.common.key_algorithm {
-        None => natural,
-        Some(said) => {
-            let said = Algorithm::from_str(&said.to_string()).ok()?;
-            let family = match &jwk.algorithm {
-                AlgorithmParameters::OctetKey(_) => Some(AlgorithmFamily::Hmac),
-                _ => natural.map(Algorithm::family),
-            };
-            (family == Some(said.family())).then_some(said)
-        }
+    if jwk.common.public_key_use == Some(PublicKeyUse::Encryption) {
+        return None;
     }
+    let Some(said) = jwk.common.key_algorithm else { return natural };
+    let said = Algorithm::try_from(said).ok()?;
+    let family = match &jwk.algorithm {
+        AlgorithmParameters::OctetKey(_) => Some(AlgorithmFamily::Hmac),
+        _ => natural.map(Algorithm::family),
+    };
+    (family == Some(said.family())).then_some(said)
 }
 
 impl TokenKeys {
@@ -243,3 +235,6 @@ impl TokenKeys {
         claims.map(|data| Claims(data.claims)).filter(|claims| claims.holds_at(now))
     }
 }
+
+#[cfg(test)]
+pub(crate) mod tests;
