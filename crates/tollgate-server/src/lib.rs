@@ -1,4 +1,29 @@
 //! The doors: the gateway, the admin listener, metrics.
+//!
+//! [`serve`] is the whole of `tollgate serve`: it reads a policy, runs the gateway and the admin listener, and follows
+//! changes of the policy until it is told to stop. [`Server`] is the gateway alone, for those who bring their own policy.
+//!
+//! ```text
+//! socket -> connection (time, size) -> gateway (checks, decision, delay) -> upstream (pool, kept connections) -> back
+//! ```
 
 pub mod admin;
+mod body;
+mod connection;
+mod error;
+mod gateway;
 pub mod metrics;
+mod options;
+mod policy_file;
+mod reload;
+mod serve;
+mod server;
+mod upstream;
+mod waiting;
+mod worker;
+
+pub use error::ServeError;
+pub use gateway::Engine;
+pub use options::Options;
+pub use serve::{Started, serve, serve_until};
+pub use server::{Handle, Server};

@@ -107,7 +107,7 @@ fn locking(asks: &[Ask<'_>], call: &Call<'_>, tickets: &AtomicU64) -> Result<Dec
     let changed = |index: usize| decided.outcomes[index].changed;
     lines.write_some(asks, &looks, &states, changed);
     lines.unlock(changed);
-    shards.put_all(asks, states, changed);
+    shards.put_all(asks, states, changed, call.now);
     Ok(decided)
 }
 

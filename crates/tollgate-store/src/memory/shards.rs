@@ -2,7 +2,7 @@
 
 use parking_lot::MutexGuard;
 use smallvec::SmallVec;
-use tollgate_core::State;
+use tollgate_core::{State, Timestamp};
 
 use super::attempt::Again;
 use super::counter::Counts;
@@ -84,6 +84,7 @@ impl<'r> Shards<'r> {
         asks: &[Ask<'_>],
         states: SmallVec<[State; 4]>,
         changed: impl Fn(usize) -> bool,
+        now: Timestamp,
     ) {
         for (index, state) in states.into_iter().enumerate() {
             let ask = &asks[index];
@@ -91,9 +92,14 @@ impl<'r> Shards<'r> {
             let Some(shard) = self.shard(index) else { continue };
             if new && !changed(index) {
                 leave(ask, true);
-            } else {
-                shard.keys.insert(ask.key.stored(), state);
+                continue;
             }
+            if new && shard.keys.len() == shard.keys.capacity() {
+                // Before it grows: perhaps it need not. The request's own keys look fresh while their states are out.
+                let own: SmallVec<[KeyHash; 4]> = asks.iter().map(|ask| ask.key).collect();
+                ask.counter.forget_fresh_in(shard, now, &own);
+            }
+            shard.keys.insert(ask.key.stored(), state);
         }
     }
 }

@@ -2,9 +2,9 @@
 
 use tollgate_core::Timestamp;
 
-use super::counter::{Counter, Counts};
+use super::counter::{Counter, Counts, Moved};
 use super::hash::KeyHash;
-use super::locked::Locked;
+use super::locked::Shard;
 use super::table::Judge;
 
 /// What was found when a shard was swept.
@@ -41,23 +41,36 @@ impl Counter {
 
     /// Forgets the keys of a shard that are as fresh as new, but for `keep`.
     pub(super) fn forget_fresh(&self, shard: usize, now: Timestamp, keep: &[KeyHash]) -> Swept {
-        let judge = self.judge(now, keep);
-        let swept = match &self.counts {
+        match &self.counts {
             Counts::Table(table) => {
-                let (freed, lowest) = table.forget_fresh(shard, &judge);
+                let (freed, lowest) = table.forget_fresh(shard, &self.judge(now, keep));
+                self.room.leave(freed);
                 Swept { freed, lowest }
             }
-            Counts::Locked(locked) => self.forget_locked(locked, shard, &judge),
-        };
-        self.room.leave(swept.freed);
-        swept
+            Counts::Locked(locked) => match self.lock(locked, shard) {
+                Ok(mut guard) => {
+                    let swept = self.forget_fresh_in(&mut guard, now, keep);
+                    if guard.keys.len() < guard.keys.capacity() / 4 {
+                        guard.keys.shrink_to_fit();
+                    }
+                    swept
+                }
+                Err(Moved) => Swept { freed: 0, lowest: u64::MAX },
+            },
+        }
     }
 
-    fn forget_locked(&self, locked: &Locked, shard: usize, judge: &At<'_>) -> Swept {
+    /// The like, in a shard that the caller has locked.
+    pub(super) fn forget_fresh_in(
+        &self,
+        shard: &mut Shard,
+        now: Timestamp,
+        keep: &[KeyHash],
+    ) -> Swept {
         let mut swept = Swept { freed: 0, lowest: u64::MAX };
-        let Ok(mut guard) = self.lock(locked, shard) else { return swept };
-        guard.keys.retain(|key, state| {
-            let fresh_at = self.fresh_at(state, judge.now);
+        let judge = self.judge(now, keep);
+        shard.keys.retain(|key, state| {
+            let fresh_at = self.fresh_at(state, now);
             if fresh_at.is_some() || judge.keeps(*key as u64) {
                 // One that must stay is worth another look soon.
                 swept.lowest = swept.lowest.min(fresh_at.unwrap_or(0));
@@ -66,9 +79,7 @@ impl Counter {
             swept.freed += usize::from(*key != KeyHash::OVERFLOW.stored());
             false
         });
-        if guard.keys.capacity() > 64 && guard.keys.len() < guard.keys.capacity() / 4 {
-            guard.keys.shrink_to_fit();
-        }
+        self.room.leave(swept.freed);
         swept
     }
 }

@@ -1,0 +1,27 @@
+//! Reading and throwing away what a refused client still sends, up to a bound.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use hyper::body::Incoming;
+
+/// A body of at most that many bytes is read away after an answer that did not need it, so that the connection can be
+/// kept; before a larger one the connection is closed.
+pub(crate) const DRAINED: u64 = 64 * 1024;
+
+/// Reads `body` away: at most [`DRAINED`] bytes, for at most `longest`. A body that ends within that leaves its connection
+/// usable; hyper closes the connection of one that does not.
+pub(crate) async fn drain(mut body: Incoming, longest: Duration) {
+    let all = async {
+        let mut left = DRAINED;
+        while let Some(Ok(frame)) = body.frame().await {
+            let length = frame.data_ref().map_or(0, |data| data.len() as u64);
+            match left.checked_sub(length) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    };
+    // Too slow is the same as too large: the body is dropped.
+    let _ = tokio::time::timeout(longest, all).await;
+}

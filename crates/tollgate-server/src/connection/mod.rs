@@ -1,0 +1,112 @@
+//! One client's connection: hyper's HTTP/1.1 on a socket that is watched for slowness. TLS goes between the socket and
+//! hyper; HTTP/2 beside [`serve`].
+
+mod linger;
+mod pace;
+mod places;
+mod socket;
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::Poll;
+
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tollgate_policy::settings::GatewaySettings;
+
+use crate::gateway::Gateway;
+
+pub(crate) use pace::{Pace, Turn};
+pub(crate) use places::{Place, Places};
+pub(crate) use socket::Socket;
+
+/// The least buffer that hyper takes; smaller limits are the gateway's own check.
+const LEAST_BUFFER: usize = 8 * 1024;
+
+/// What the requests of one connection share.
+#[derive(Debug)]
+pub(crate) struct Client {
+    /// The socket's peer.
+    pub(crate) peer: SocketAddr,
+    /// The socket itself, to look whether the client is still there.
+    pub(crate) socket: Socket,
+    /// How it keeps time.
+    pub(crate) pace: Arc<Pace>,
+    /// Its place among the connections; held by tunnels too.
+    pub(crate) _place: Place,
+    /// The worker thread that it lives on.
+    pub(crate) worker: usize,
+}
+
+/// Serves `stream` until it ends, or until `stop` says that the gateway does.
+pub(crate) async fn serve(
+    gateway: Arc<Gateway>,
+    stream: TcpStream,
+    client: (SocketAddr, Place, usize),
+    stop: watch::Receiver<bool>,
+) {
+    let (peer, place, worker) = client;
+    let settings = gateway.settings();
+    let pace = Arc::new(Pace::new(&settings, gateway.timer()));
+    let socket = Socket::new(stream, Arc::clone(&pace));
+    let client = Arc::new(Client {
+        peer,
+        socket: socket.clone(),
+        pace: Arc::clone(&pace),
+        _place: place,
+        worker,
+    });
+    if run(gateway, &client, &settings, stop).await == End::TooSlow {
+        if pace.owes_an_answer() {
+            linger::too_slow(&socket);
+        }
+        return;
+    }
+    if pace.may_be_unread() {
+        linger::read_away(&socket).await;
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum End {
+    Closed,
+    TooSlow,
+}
+
+async fn run(
+    gateway: Arc<Gateway>,
+    client: &Arc<Client>,
+    settings: &GatewaySettings,
+    mut stop: watch::Receiver<bool>,
+) -> End {
+    let service = service_fn(|request| Arc::clone(&gateway).answer(Arc::clone(client), request));
+    let connection = http1::Builder::new()
+        .max_buf_size(settings.max_header_bytes.max(LEAST_BUFFER))
+        .max_headers(settings.max_headers)
+        .serve_connection(TokioIo::new(client.socket.clone()), service)
+        .with_upgrades();
+    let mut connection = pin!(connection);
+    let mut overdue = pin!(client.pace.overdue());
+    let mut stopping = pin!(async move { stop.wait_for(|stop| *stop).await.is_ok() });
+    let mut stopped = false;
+    std::future::poll_fn(move |cx| {
+        if !stopped && stopping.as_mut().poll(cx).is_ready() {
+            stopped = true;
+            connection.as_mut().graceful_shutdown();
+        }
+        if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+            if let Err(error) = ended {
+                tracing::trace!(%error, "a connection ended");
+            }
+            return Poll::Ready(End::Closed);
+        }
+        // After the connection, so that it sees what the connection just did.
+        overdue.as_mut().poll(cx).map(|()| End::TooSlow)
+    })
+    .await
+}

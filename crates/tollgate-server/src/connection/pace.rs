@@ -1,0 +1,196 @@
+//! How a connection keeps time: it may be slow to begin, slow to go on, or slow to take what it asked for; each has its
+//! limit. One timer watches over all of them and is set back only where a limit came nearer, so a quick request never
+//! touches it.
+
+use std::future::Future;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use tollgate_policy::settings::GatewaySettings;
+use tollgate_store::{Clock, SystemClock};
+
+/// A header is being waited for: since the connection began, or its first byte came.
+const HEADER: u8 = 0;
+/// A request is being answered; bodies keep their own time.
+const BUSY: u8 = 1;
+/// Nothing has come since the last answer.
+const IDLE: u8 = 2;
+
+/// What a connection is doing, and since when.
+#[derive(Debug)]
+pub(crate) struct Pace {
+    clock: Arc<SystemClock>,
+    header: u64,
+    idle: u64,
+    body: u64,
+    phase: AtomicU8,
+    since: AtomicU64,
+    /// Since when the client has not taken what was written; 0 where it has.
+    blocked: AtomicU64,
+    begun: AtomicBool,
+    unread: AtomicBool,
+}
+
+/// A request's turn on its connection; when it is dropped the connection waits for the next.
+#[derive(Debug)]
+pub(crate) struct Turn(Arc<Pace>);
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        self.0.enter(IDLE);
+    }
+}
+
+impl Pace {
+    pub(crate) fn new(settings: &GatewaySettings, clock: &Arc<SystemClock>) -> Pace {
+        Pace {
+            clock: Arc::clone(clock),
+            header: settings.header_timeout.get(),
+            idle: settings.idle_timeout.get(),
+            body: settings.body_timeout.get(),
+            phase: AtomicU8::new(HEADER),
+            since: AtomicU64::new(clock.now().as_micros()),
+            blocked: AtomicU64::new(0),
+            begun: AtomicBool::new(false),
+            unread: AtomicBool::new(false),
+        }
+    }
+
+    /// A request's header is whole; `body`: one follows.
+    pub(crate) fn begin(self: &Arc<Pace>, body: bool) -> Turn {
+        self.unread.store(body, Ordering::Relaxed);
+        self.phase.store(BUSY, Ordering::Relaxed);
+        self.begun.store(false, Ordering::Relaxed);
+        Turn(Arc::clone(self))
+    }
+
+    /// Bytes came.
+    pub(super) fn heard(&self) {
+        match self.phase.load(Ordering::Relaxed) {
+            IDLE => self.enter(HEADER),
+            BUSY => return,
+            _ => {}
+        }
+        self.begun.store(true, Ordering::Relaxed);
+    }
+
+    /// The client took (`true`) or did not take what was written.
+    pub(super) fn took(&self, taken: bool) {
+        if taken {
+            if self.blocked.load(Ordering::Relaxed) != 0 {
+                self.blocked.store(0, Ordering::Relaxed);
+            }
+        } else if self.blocked.load(Ordering::Relaxed) == 0 {
+            self.blocked.store(self.clock.now().as_micros(), Ordering::Relaxed);
+        }
+    }
+
+    /// The last request had a body, which may not have been read to its end when its answer went out: the connection has
+    /// to be closed softly, lest the client lose the answer to a reset.
+    pub(super) fn may_be_unread(&self) -> bool {
+        self.unread.load(Ordering::Relaxed)
+    }
+
+    /// A header began to come and nothing is half written, so an answer would be understood.
+    pub(super) fn owes_an_answer(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == HEADER
+            && self.begun.load(Ordering::Relaxed)
+            && self.blocked.load(Ordering::Relaxed) == 0
+    }
+
+    fn enter(&self, phase: u8) {
+        self.since.store(self.clock.now().as_micros(), Ordering::Relaxed);
+        self.phase.store(phase, Ordering::Relaxed);
+    }
+
+    /// The moment after which the client is too slow.
+    fn deadline(&self) -> Option<u64> {
+        let blocked = self.blocked.load(Ordering::Relaxed);
+        if blocked != 0 {
+            return Some(blocked.saturating_add(self.body));
+        }
+        let since = self.since.load(Ordering::Relaxed);
+        match self.phase.load(Ordering::Relaxed) {
+            HEADER => Some(since.saturating_add(self.header)),
+            IDLE => Some(since.saturating_add(self.idle)),
+            _ => None,
+        }
+    }
+
+    /// Ends when the client is too slow. It has to be polled whenever the connection was.
+    pub(super) async fn overdue(&self) {
+        let mut timer = pin!(tokio::time::sleep(Duration::ZERO));
+        let mut armed = u64::MAX;
+        std::future::poll_fn(|cx| {
+            loop {
+                let Some(deadline) = self.deadline() else { return Poll::Pending };
+                if deadline < armed {
+                    armed = deadline;
+                    let left = deadline.saturating_sub(self.clock.now().as_micros());
+                    timer.set(tokio::time::sleep(Duration::from_micros(left)));
+                }
+                if timer.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                // The timer is over; the limit may have moved on since it was set.
+                armed = u64::MAX;
+                if deadline <= self.clock.now().as_micros() {
+                    return Poll::Ready(());
+                }
+            }
+        })
+        .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tollgate_core::Micros;
+
+    use super::*;
+
+    fn pace(header: u64, idle: u64, body: u64) -> Arc<Pace> {
+        let settings = GatewaySettings {
+            header_timeout: Micros::new(header),
+            idle_timeout: Micros::new(idle),
+            body_timeout: Micros::new(body),
+            ..crate::gateway::tests::settings()
+        };
+        Arc::new(Pace::new(&settings, &Arc::new(SystemClock::new())))
+    }
+
+    #[test]
+    fn each_phase_has_its_limit() {
+        let pace = pace(10, 2_000, 300_000);
+        let started = pace.since.load(Ordering::Relaxed);
+        assert_eq!(pace.deadline(), Some(started + 10));
+        assert!(!pace.owes_an_answer(), "nothing came yet");
+        pace.heard();
+        assert!(pace.owes_an_answer());
+        let turn = pace.begin(false);
+        assert_eq!(pace.deadline(), None);
+        drop(turn);
+        let idle = pace.since.load(Ordering::Relaxed);
+        assert_eq!(pace.deadline(), Some(idle + 2_000));
+        pace.heard();
+        let header = pace.since.load(Ordering::Relaxed);
+        assert_eq!(pace.deadline(), Some(header + 10));
+        pace.took(false);
+        let blocked = pace.blocked.load(Ordering::Relaxed);
+        assert_eq!(pace.deadline(), Some(blocked + 300_000));
+        pace.took(true);
+        assert_eq!(pace.deadline(), Some(header + 10));
+    }
+
+    #[test]
+    fn bytes_of_a_slow_header_do_not_lengthen_it() {
+        let pace = pace(10, 20, 30);
+        let deadline = pace.deadline();
+        pace.heard();
+        pace.heard();
+        assert_eq!(pace.deadline(), deadline);
+    }
+}

@@ -1,0 +1,119 @@
+//! A client's socket, shared between hyper and those who must know whether the client is still there.
+
+use std::io;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+
+use super::Pace;
+
+/// How often a socket is looked at whose unread bytes hide its end.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// A client's socket.
+#[derive(Clone, Debug)]
+pub(crate) struct Socket {
+    // One thread drives it, so the lock is never waited for.
+    stream: Arc<Mutex<TcpStream>>,
+    pace: Arc<Pace>,
+}
+
+impl Socket {
+    pub(crate) fn new(stream: TcpStream, pace: Arc<Pace>) -> Socket {
+        Socket { stream: Arc::new(Mutex::new(stream)), pace }
+    }
+
+    /// Ends when the client has closed its side, or the connection broke.
+    ///
+    /// hyper reads the end of an idle socket itself, but not behind a body or a pipelined request that nobody reads yet.
+    pub(crate) async fn closed(&self) {
+        loop {
+            if self.is_closed() {
+                return;
+            }
+            tokio::time::sleep(LOOK_EVERY).await;
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        let stream = self.stream.lock();
+        let ready = pin!(stream.ready(Interest::READABLE | Interest::WRITABLE | Interest::ERROR));
+        match ready.poll_once() {
+            Poll::Ready(Ok(ready)) => {
+                ready.is_read_closed() || ready.is_write_closed() || ready.is_error()
+            }
+            Poll::Ready(Err(_)) => true,
+            Poll::Pending => false,
+        }
+    }
+
+    /// Writes at once what of `bytes` fits; nothing more is to follow.
+    pub(super) fn last_words(&self, bytes: &[u8]) {
+        // Whoever does not take them has lost nothing but an explanation.
+        let _ = self.stream.lock().try_write(bytes);
+    }
+}
+
+/// A future that is asked once.
+trait PollOnce: Future {
+    fn poll_once(self: Pin<&mut Self>) -> Poll<Self::Output> {
+        self.poll(&mut Context::from_waker(std::task::Waker::noop()))
+    }
+}
+
+impl<F: Future> PollOnce for F {}
+
+impl AsyncRead for Socket {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let before = buf.filled().len();
+        let read = Pin::new(&mut *self.stream.lock()).poll_read(cx, buf);
+        if buf.filled().len() > before {
+            self.pace.heard();
+        }
+        read
+    }
+}
+
+impl AsyncWrite for Socket {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buf: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut *self.stream.lock()).poll_write(cx, buf);
+        self.pace.took(written.is_ready());
+        written
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bufs: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut *self.stream.lock()).poll_write_vectored(cx, bufs);
+        self.pace.took(written.is_ready());
+        written
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // A TCP socket has nothing to flush.
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut *self.stream.lock()).poll_shutdown(cx)
+    }
+}

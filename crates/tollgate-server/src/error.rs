@@ -1,0 +1,61 @@
+//! Why the gateway does not serve.
+
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why the gateway does not serve. Its text says what would be right.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// The policy file cannot be read.
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// The policy is wrong: every mistake, ready for a person to read.
+    Policy(String),
+    /// The policy names no address to listen on.
+    NoListen,
+    /// An address cannot be listened on.
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// Why.
+        error: io::Error,
+    },
+    /// The operating system refused a thread, a signal or something else that serving needs.
+    System(io::Error),
+}
+
+impl std::fmt::Display for ServeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ServeError::Unreadable { path, error } => {
+                write!(f, "the policy file {} cannot be read: {error}", path.display())
+            }
+            ServeError::Policy(report) => f.write_str(report),
+            ServeError::NoListen => f.write_str(
+                "the policy does not say where to listen; add `listen: 127.0.0.1:8080` or use --listen",
+            ),
+            ServeError::Bind { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "somebody listens on {address} already; stop it or choose another address")
+            }
+            ServeError::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            ServeError::System(error) => write!(f, "the operating system refused to go on: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for ServeError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ServeError::Unreadable { error, .. }
+            | ServeError::Bind { error, .. }
+            | ServeError::System(error) => Some(error),
+            ServeError::Policy(_) | ServeError::NoListen => None,
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Whether a request passes: facts, decision, and the wait that a delay asks for.
+
+use http::request::Parts;
+use tollgate_core::Micros;
+use tollgate_http::{Answer, Problem, facts_of};
+use tollgate_policy::{Decision, Ruling, Verdict};
+use tollgate_store::{Clock, Stopwatch};
+
+use super::passing::Visit;
+use super::waiter::Unserved;
+use super::{ClientGone, Gateway, Ticket};
+
+/// Whether a request passes.
+pub(super) enum Admission {
+    /// It does; the ticket says what it owes.
+    Passes(Ticket),
+    /// It does not, and this is its answer.
+    Answered(Answer),
+}
+
+impl Gateway {
+    /// Decides the request of `parts`, and waits where it is delayed.
+    ///
+    /// # Errors
+    /// [`ClientGone`] where the client left while it waited; what was taken is given back.
+    pub(super) async fn admit(
+        &self,
+        visit: &Visit<'_>,
+        parts: &Parts,
+    ) -> Result<Admission, ClientGone> {
+        let peer = Some(visit.client.peer.ip());
+        let facts = facts_of(visit.live.client_address(), peer, parts);
+        let watch = Stopwatch::start();
+        let ruling =
+            self.engine.decide_under(&visit.live.bound, &facts, self.clock.now(), None).await;
+        let decision = match ruling {
+            Ok(Ruling::Decided(decision)) => decision,
+            Ok(Ruling::Rejected(rejection)) => {
+                self.metrics().rejected(&rejection);
+                return Ok(Admission::Answered(visit.live.responder.reject(&rejection)));
+            }
+            Err(error) => {
+                self.metrics().store_failed();
+                tracing::error!(%error, "the store gave no answer");
+                let detail = "The limits of this request could not be asked.";
+                return Ok(Admission::Answered(Problem::overloaded(detail, 1).answer()));
+            }
+        };
+        visit.live.recorder.decided(&decision, watch.nanos());
+        self.follow(visit, decision).await
+    }
+
+    async fn follow(&self, visit: &Visit<'_>, decision: Decision) -> Result<Admission, ClientGone> {
+        let delay = match decision.verdict {
+            Verdict::Admit => {
+                return Ok(Admission::Passes(Ticket::new(&self.engine, &self.clock, decision)));
+            }
+            Verdict::Refuse(_) => {
+                let answer = visit.live.responder.refuse(&decision, self.random());
+                return Ok(Admission::Answered(answer));
+            }
+            Verdict::Delay(delay) => delay,
+        };
+        match self.wait(&visit.live, visit.client, decision, delay).await {
+            Ok(ticket) => Ok(Admission::Passes(ticket)),
+            Err(Unserved::Full) => Ok(Admission::Answered(self.room_is_full(delay))),
+            Err(Unserved::Gone) => {
+                self.metrics().abandoned.inc();
+                Err(ClientGone)
+            }
+        }
+    }
+
+    /// The limits would have let the request wait, but too many do. That is nobody's own fault, and nothing was charged.
+    fn room_is_full(&self, delay: Micros) -> Answer {
+        self.metrics().queue_full();
+        let detail = "Too many requests wait for their turn already.";
+        Problem::overloaded(detail, delay.ceil_secs()).answer()
+    }
+}

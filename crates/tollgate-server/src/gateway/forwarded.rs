@@ -1,0 +1,114 @@
+//! What the upstream is told of the client: `X-Forwarded-For`, `-Proto` and `-Host`. A trusted peer's word is carried on
+//! and added to; anybody else's is replaced, and a `Forwarded` of theirs is dropped, because the upstream believes us.
+
+use std::fmt::Write;
+use std::net::IpAddr;
+
+use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue};
+use tollgate_policy::{ClientAddress, Hops};
+
+const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
+const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+const ORIGINAL_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
+
+/// Writes who sent the request that `headers` belong to.
+pub(super) fn write(headers: &mut HeaderMap, settings: &ClientAddress, peer: IpAddr) {
+    let peer = peer.to_canonical();
+    let believed = settings.trusts(peer) || matches!(settings.hops, Hops::Count(_));
+    let before = if believed { joined(headers) } else { None };
+    headers.insert(FOR, entry(before, peer));
+    if !believed {
+        headers.remove(FORWARDED);
+    }
+    if !believed || !headers.contains_key(PROTO) {
+        headers.insert(PROTO, HeaderValue::from_static("http"));
+    }
+    if believed && headers.contains_key(ORIGINAL_HOST) {
+        return;
+    }
+    match headers.get(HOST).cloned() {
+        Some(host) => headers.insert(ORIGINAL_HOST, host),
+        None => headers.remove(ORIGINAL_HOST),
+    };
+}
+
+/// The entries that are there, as one line.
+fn joined(headers: &HeaderMap) -> Option<Vec<u8>> {
+    let lines: Vec<&[u8]> = headers.get_all(FOR).iter().map(HeaderValue::as_bytes).collect();
+    (!lines.is_empty()).then(|| lines.join(&b", "[..]))
+}
+
+fn entry(before: Option<Vec<u8>>, peer: IpAddr) -> HeaderValue {
+    let mut text = String::with_capacity(40);
+    let separator = if before.is_some() { ", " } else { "" };
+    // Writing to a string cannot fail.
+    let _ = write!(text, "{separator}{peer}");
+    let mut line = before.unwrap_or_default();
+    line.extend_from_slice(text.as_bytes());
+    HeaderValue::from_maybe_shared(bytes::Bytes::from(line))
+        .unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(peer: &str, trusted: &str, lines: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in lines {
+            headers.append(*name, HeaderValue::from_static(value));
+        }
+        let nets = trusted.parse().into_iter().collect();
+        let settings = ClientAddress { hops: Hops::Trusted(nets), ..ClientAddress::default() };
+        write(&mut headers, &settings, peer.parse().expect("an address"));
+        headers
+    }
+
+    #[test]
+    fn addr_01_a_strangers_word_is_replaced() {
+        let headers = written(
+            "203.0.113.50",
+            "",
+            &[
+                ("host", "a.example"),
+                ("x-forwarded-for", "192.0.2.1"),
+                ("x-forwarded-proto", "https"),
+                ("x-forwarded-host", "evil.example"),
+                ("forwarded", "for=192.0.2.1"),
+            ],
+        );
+        assert_eq!(headers["x-forwarded-for"], "203.0.113.50");
+        assert_eq!(headers["x-forwarded-proto"], "http");
+        assert_eq!(headers["x-forwarded-host"], "a.example");
+        assert!(!headers.contains_key("forwarded"));
+    }
+
+    #[test]
+    fn a_trusted_proxys_word_is_carried_on() {
+        let headers = written(
+            "::ffff:10.0.0.1",
+            "10.0.0.0/8",
+            &[
+                ("host", "a.example"),
+                ("x-forwarded-for", "192.0.2.1, 192.0.2.2"),
+                ("x-forwarded-for", "192.0.2.3"),
+                ("x-forwarded-proto", "https"),
+                ("x-forwarded-host", "b.example"),
+                ("forwarded", "for=192.0.2.1"),
+            ],
+        );
+        assert_eq!(headers["x-forwarded-for"], "192.0.2.1, 192.0.2.2, 192.0.2.3, 10.0.0.1");
+        assert_eq!(headers.get_all("x-forwarded-for").iter().count(), 1);
+        assert_eq!(headers["x-forwarded-proto"], "https");
+        assert_eq!(headers["x-forwarded-host"], "b.example");
+        assert_eq!(headers["forwarded"], "for=192.0.2.1");
+    }
+
+    #[test]
+    fn a_trusted_proxy_that_says_nothing_is_helped() {
+        let headers = written("10.0.0.1", "10.0.0.0/8", &[("host", "a.example")]);
+        assert_eq!(headers["x-forwarded-for"], "10.0.0.1");
+        assert_eq!(headers["x-forwarded-proto"], "http");
+        assert_eq!(headers["x-forwarded-host"], "a.example");
+    }
+}

@@ -1,0 +1,167 @@
+//! Fields that concern one connection only (RFC 9110, 7.6.1).
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use smallvec::SmallVec;
+
+/// Names that are never passed on, whether `Connection` lists them or not.
+const NEVER: [HeaderName; 8] = [
+    header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
+    header::PROXY_AUTHENTICATE,
+    header::PROXY_AUTHORIZATION,
+    header::TE,
+    header::TRANSFER_ENCODING,
+    header::UPGRADE,
+];
+
+/// Removes what concerns the connection only. Answers the protocol that the sender would upgrade to, where it asks for one
+/// that may be passed on: never h2c, because its requests would go past every limit.
+pub(super) fn strip(headers: &mut HeaderMap) -> Option<HeaderValue> {
+    let upgrade = upgrade(headers);
+    remove_named(headers);
+    for name in &NEVER {
+        headers.remove(name);
+    }
+    upgrade
+}
+
+/// As [`strip`], for a request: that its sender takes trailers is passed on.
+pub(super) fn strip_request(headers: &mut HeaderMap) -> Option<HeaderValue> {
+    let trailers = lists(headers, &header::TE, "trailers");
+    let upgrade = strip(headers);
+    if trailers {
+        headers.insert(header::TE, HeaderValue::from_static("trailers"));
+        headers.insert(header::CONNECTION, HeaderValue::from_static("te"));
+    }
+    upgrade
+}
+
+/// Makes the message ask for, or agree to, an upgrade to `protocol`.
+pub(super) fn upgrade_to(headers: &mut HeaderMap, protocol: HeaderValue) {
+    let connection = if headers.contains_key(header::TE) { "upgrade, te" } else { "upgrade" };
+    headers.insert(header::CONNECTION, HeaderValue::from_static(connection));
+    headers.insert(header::UPGRADE, protocol);
+}
+
+fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+    let protocol = headers.get(header::UPGRADE)?;
+    let plain = || lists(headers, &header::UPGRADE, "h2c");
+    (lists(headers, &header::CONNECTION, "upgrade") && !plain()).then(|| protocol.clone())
+}
+
+/// Whether one of the comma-separated members of `name` is `member`, parameters and case aside.
+fn lists(headers: &HeaderMap, name: &HeaderName, member: &str) -> bool {
+    members(headers, name).any(|found| {
+        found.split(';').next().is_some_and(|found| found.trim().eq_ignore_ascii_case(member))
+    })
+}
+
+fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+    let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).map(str::trim)
+}
+
+fn remove_named(headers: &mut HeaderMap) {
+    if !headers.contains_key(header::CONNECTION) {
+        return;
+    }
+    let named: SmallVec<[HeaderName; 4]> = members(headers, &header::CONNECTION)
+        .filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok())
+        .filter(|name| !KEPT.contains(name))
+        .collect();
+    for name in named {
+        headers.remove(name);
+    }
+}
+
+/// Fields that a message means nothing without, or that say who sent it: a sender must not list them (RFC 9110, 7.6.1),
+/// and one that does cannot make the gateway drop them.
+const KEPT: [HeaderName; 6] = [
+    header::HOST,
+    header::CONTENT_LENGTH,
+    header::CACHE_CONTROL,
+    header::AUTHORIZATION,
+    HeaderName::from_static("x-forwarded-for"),
+    header::FORWARDED,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(lines: &[(&str, &str)]) -> HeaderMap {
+        let mut map = HeaderMap::new();
+        for (name, value) in lines {
+            map.append(
+                HeaderName::from_bytes(name.as_bytes()).expect("a name"),
+                HeaderValue::from_str(value).expect("a value"),
+            );
+        }
+        map
+    }
+
+    fn names(map: &HeaderMap) -> Vec<&str> {
+        let mut names: Vec<&str> = map.keys().map(HeaderName::as_str).collect();
+        names.sort_unstable();
+        names
+    }
+
+    #[test]
+    fn connection_fields_and_those_it_names_go() {
+        let mut map = headers(&[
+            ("connection", "close, X-Secret"),
+            ("connection", "x-other"),
+            ("x-secret", "1"),
+            ("x-other", "1"),
+            ("keep-alive", "timeout=5"),
+            ("te", "gzip"),
+            ("transfer-encoding", "chunked"),
+            ("proxy-authorization", "Basic eA=="),
+            ("upgrade", "websocket"),
+            ("accept", "*/*"),
+        ]);
+        assert_eq!(strip_request(&mut map), None, "Connection does not list upgrade");
+        assert_eq!(names(&map), ["accept"]);
+    }
+
+    #[test]
+    fn fields_that_others_rely_on_stay() {
+        let mut map = headers(&[
+            ("connection", "host, authorization"),
+            ("host", "a"),
+            ("authorization", "b"),
+        ]);
+        strip_request(&mut map);
+        assert_eq!(names(&map), ["authorization", "host"]);
+    }
+
+    #[test]
+    fn trailers_stay_wanted() {
+        let mut map = headers(&[("connection", "te"), ("te", "deflate;q=0.5, Trailers")]);
+        strip_request(&mut map);
+        assert_eq!(
+            (map["te"].as_bytes(), map["connection"].as_bytes()),
+            (&b"trailers"[..], &b"te"[..])
+        );
+    }
+
+    #[test]
+    fn upgrades_are_told_apart() {
+        let mut map = headers(&[("connection", "keep-alive, Upgrade"), ("upgrade", "websocket")]);
+        let protocol = strip_request(&mut map).expect("an upgrade");
+        assert!(map.is_empty());
+        upgrade_to(&mut map, protocol);
+        assert_eq!(
+            (map["upgrade"].as_bytes(), map["connection"].as_bytes()),
+            (&b"websocket"[..], &b"upgrade"[..])
+        );
+        let mut map = headers(&[
+            ("connection", "upgrade, http2-settings"),
+            ("upgrade", "h2c"),
+            ("http2-settings", ""),
+        ]);
+        assert_eq!(strip_request(&mut map), None);
+        assert!(map.is_empty());
+    }
+}

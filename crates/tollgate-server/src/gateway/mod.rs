@@ -1,0 +1,143 @@
+//! The data path of a request: checked, decided, perhaps made to wait, passed on, answered.
+
+mod admission;
+mod checks;
+mod client_gone;
+mod forwarded;
+mod hop_by_hop;
+mod live;
+mod outgoing;
+mod own;
+mod passing;
+#[cfg(test)]
+pub(crate) mod tests;
+mod ticket;
+mod tunnel;
+mod waiter;
+
+use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use arc_swap::ArcSwap;
+use http::{Request, Response};
+use hyper::body::Incoming;
+use tollgate_core::Timestamp;
+use tollgate_policy::settings::GatewaySettings;
+use tollgate_store::{Clock, MemoryStore, SystemClock};
+
+use crate::body::ResponseBody;
+use crate::connection::{Client, Places};
+use crate::metrics::Metrics;
+use crate::waiting::WaitingRoom;
+use admission::Admission;
+use passing::Visit;
+
+pub(crate) use client_gone::ClientGone;
+pub(crate) use live::Live;
+pub(crate) use ticket::Ticket;
+
+/// The engine that a gateway asks. A choice of stores goes here.
+pub type Engine = tollgate_policy::Engine<MemoryStore>;
+
+/// A gateway, shared by all of its threads.
+pub(crate) struct Gateway {
+    engine: Arc<Engine>,
+    live: ArcSwap<Live>,
+    /// Tells the time of decisions.
+    clock: Arc<dyn Clock>,
+    /// Tells how long peers are silent.
+    timer: Arc<SystemClock>,
+    room: Arc<WaitingRoom>,
+    places: Arc<Places>,
+    random: RandomState,
+    drawn: AtomicU64,
+    metrics: Arc<Metrics>,
+}
+
+impl Gateway {
+    pub(crate) fn new(
+        engine: Arc<Engine>,
+        live: Live,
+        clock: Arc<dyn Clock>,
+        timer: Arc<SystemClock>,
+        metrics: Arc<Metrics>,
+    ) -> Gateway {
+        Gateway {
+            engine,
+            live: ArcSwap::from_pointee(live),
+            clock,
+            timer,
+            room: Arc::default(),
+            places: Arc::default(),
+            random: RandomState::new(),
+            drawn: AtomicU64::new(0),
+            metrics,
+        }
+    }
+
+    /// Answers one request of `client`.
+    ///
+    /// # Errors
+    /// [`ClientGone`] where nobody is there to be answered.
+    pub(crate) async fn answer(
+        self: Arc<Gateway>,
+        client: Arc<Client>,
+        request: Request<Incoming>,
+    ) -> Result<Response<ResponseBody>, ClientGone> {
+        let turn = client.pace.begin(!hyper::body::Body::is_end_stream(request.body()));
+        let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client };
+        let (parts, body) = request.into_parts();
+        let response = match checks::fault(&parts, &body, visit.live.settings()) {
+            Some(fault) => visit.own(fault, &parts, body),
+            None => match self.admit(&visit, &parts).await? {
+                Admission::Answered(answer) => visit.own(answer, &parts, body),
+                Admission::Passes(ticket) => visit.pass(parts, body, ticket).await,
+            },
+        };
+        Ok(response.map(|body| body.with_turn(turn)))
+    }
+
+    pub(crate) fn engine(&self) -> &Arc<Engine> {
+        &self.engine
+    }
+
+    pub(crate) fn live(&self) -> Arc<Live> {
+        self.live.load_full()
+    }
+
+    /// Requests that come from now on are served by `live`.
+    pub(crate) fn go_live(&self, live: Live) {
+        self.live.store(Arc::new(live));
+    }
+
+    pub(crate) fn settings(&self) -> GatewaySettings {
+        self.live.load().settings().clone()
+    }
+
+    pub(crate) fn max_connections(&self) -> usize {
+        self.live.load().settings().max_connections
+    }
+
+    /// The moment by the clock of decisions.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
+    }
+
+    pub(crate) fn timer(&self) -> &Arc<SystemClock> {
+        &self.timer
+    }
+
+    pub(crate) fn places(&self) -> &Arc<Places> {
+        &self.places
+    }
+
+    pub(crate) fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// Uniform over all values; no secret.
+    fn random(&self) -> u64 {
+        self.random.hash_one(self.drawn.fetch_add(1, Ordering::Relaxed))
+    }
+}

@@ -1,0 +1,61 @@
+//! Answers of our own, and what becomes of a body that they left unread.
+
+use http::header::{CONNECTION, EXPECT, HeaderValue};
+use http::request::Parts;
+use http::{Response, StatusCode};
+use hyper::body::{Body, Incoming};
+use tollgate_http::{Answer, Problem};
+
+use super::passing::Visit;
+use crate::body::{DRAINED, ResponseBody, UploadFailure, drain};
+use crate::upstream::SendError;
+
+impl Visit<'_> {
+    /// `answer` to the request of `parts`, whose body was not read. A short body is read away, and the connection lives on;
+    /// before a long one, or one that the client has not begun to send, it is closed. The answer goes first either way.
+    pub(super) fn own(
+        &self,
+        answer: Answer,
+        parts: &Parts,
+        body: Incoming,
+    ) -> Response<ResponseBody> {
+        self.gateway.metrics().answered(answer.status);
+        let mut response = answer.into_response(&parts.method).map(ResponseBody::own);
+        if body.is_end_stream() {
+            return response;
+        }
+        let short = body.size_hint().upper().is_none_or(|length| length <= DRAINED);
+        if short && !parts.headers.contains_key(EXPECT) {
+            tokio::spawn(drain(body, self.live.body_timeout()));
+        } else {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}
+
+/// The answer where the upstream gave none.
+pub(super) fn failed(error: &SendError) -> Answer {
+    let (status, detail) = match error {
+        SendError::NoServer | SendError::Connect(_) => {
+            (StatusCode::BAD_GATEWAY, "The service behind this gateway takes no connection.")
+        }
+        SendError::Broken(_) | SendError::Unasked => (
+            StatusCode::BAD_GATEWAY,
+            "The service behind this gateway broke off before it answered.",
+        ),
+        SendError::Slow => {
+            (StatusCode::GATEWAY_TIMEOUT, "The service behind this gateway did not answer in time.")
+        }
+        SendError::Upload(UploadFailure::TooLarge) => {
+            (StatusCode::PAYLOAD_TOO_LARGE, "The body is larger than this gateway passes on.")
+        }
+        SendError::Upload(UploadFailure::Silent) => {
+            (StatusCode::REQUEST_TIMEOUT, "The body did not come in time.")
+        }
+        SendError::Upload(UploadFailure::Broken) => {
+            (StatusCode::BAD_REQUEST, "The body broke off.")
+        }
+    };
+    Problem::new(status, detail).answer()
+}

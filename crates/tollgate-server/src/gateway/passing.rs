@@ -1,0 +1,88 @@
+//! An admitted request: to the upstream and back.
+
+use std::sync::Arc;
+
+use http::header::{CONNECTION, HeaderValue};
+use http::request::Parts;
+use http::{Method, Response, StatusCode};
+use hyper::body::Incoming;
+use tollgate_http::Problem;
+
+use super::outgoing::{self, Outgoing};
+use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
+use crate::body::{Relay, ResponseBody, Upload};
+use crate::connection::Client;
+use crate::upstream::SendError;
+
+/// One request's time in the gateway.
+pub(super) struct Visit<'a> {
+    pub(super) gateway: &'a Arc<Gateway>,
+    /// The policy under which it came; a reload meanwhile does not touch it.
+    pub(super) live: Arc<Live>,
+    pub(super) client: &'a Arc<Client>,
+}
+
+impl Visit<'_> {
+    /// Passes the request on, and its answer back.
+    pub(super) async fn pass(
+        &self,
+        mut parts: Parts,
+        body: Incoming,
+        mut ticket: Ticket,
+    ) -> Response<ResponseBody> {
+        let Some(pool) = self.live.pool(ticket.route()) else {
+            let detail = "No service stands behind this route.";
+            return self.own(Problem::new(StatusCode::NOT_FOUND, detail).answer(), &parts, body);
+        };
+        let method = parts.method.clone();
+        let upgraded = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
+        let most = self.live.settings().max_body_bytes;
+        let upload = Upload::new(body, most, self.live.body_timeout(), self.gateway.timer());
+        let client_address = self.live.client_address();
+        let Outgoing { request, upgrade } =
+            outgoing::prepare(parts, upload, client_address, self.client);
+        match self.live.upstreams.send(pool, self.client.worker, request).await {
+            Ok(mut response) => {
+                ticket.status(response.status());
+                if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+                    return match (upgrade, upgraded) {
+                        (Some(protocol), Some(client)) => {
+                            tunnel::open(self, client, response, protocol, ticket)
+                        }
+                        _ => self.failed(&SendError::Unasked, &method, ticket),
+                    };
+                }
+                hop_by_hop::strip(response.headers_mut());
+                self.relayed(response, ticket)
+            }
+            Err(error) => self.failed(&error, &method, ticket),
+        }
+    }
+
+    /// The upstream's answer, with how the limits stand.
+    fn relayed(&self, mut response: Response<Relay>, ticket: Ticket) -> Response<ResponseBody> {
+        let random = self.gateway.random();
+        self.live.responder.describe(ticket.decision(), random, response.headers_mut());
+        response.map(|relay| ResponseBody::upstream(relay, ticket.until_sent()))
+    }
+
+    fn failed(
+        &self,
+        error: &SendError,
+        method: &Method,
+        mut ticket: Ticket,
+    ) -> Response<ResponseBody> {
+        tracing::debug!(%error, "a request got no answer from its upstream");
+        let mut answer = own::failed(error);
+        if error.never_arrived() {
+            ticket.status(answer.status);
+        }
+        self.gateway.metrics().answered(answer.status);
+        self.live.responder.describe(ticket.decision(), self.gateway.random(), &mut answer.headers);
+        let mut response = answer.into_response(method).map(ResponseBody::own);
+        if matches!(error, SendError::Upload(_)) {
+            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
+        response
+    }
+}

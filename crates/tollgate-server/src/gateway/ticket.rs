@@ -1,0 +1,86 @@
+//! What an admitted request still owes its limits. However the request ends, dropping the ticket settles it.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+use http::StatusCode;
+use smallvec::SmallVec;
+use tollgate_policy::{Decision, Ends, Held};
+use tollgate_store::{Clock, StoreError};
+
+use super::Engine;
+
+/// An admitted request's ticket.
+pub(crate) struct Ticket {
+    engine: Arc<Engine>,
+    clock: Arc<dyn Clock>,
+    decision: Decision,
+}
+
+impl Ticket {
+    pub(super) fn new(engine: &Arc<Engine>, clock: &Arc<dyn Clock>, decision: Decision) -> Ticket {
+        Ticket { engine: Arc::clone(engine), clock: Arc::clone(clock), decision }
+    }
+
+    pub(super) fn decision(&self) -> &Decision {
+        &self.decision
+    }
+
+    pub(super) fn route(&self) -> Option<usize> {
+        self.decision.route
+    }
+
+    /// The request's answer has this status: what depends on it is settled now, slots when the answer has been sent.
+    pub(super) fn status(&mut self, status: StatusCode) {
+        if self.decision.taken.is_empty() {
+            return;
+        }
+        let slot = |held: &Held| held.ends == Ends::Release;
+        let (slots, rest) = std::mem::take(&mut self.decision.taken).into_iter().partition(slot);
+        self.decision.taken = slots;
+        self.settle(rest, Some(status));
+    }
+
+    /// The ticket where anything is left to settle once the answer has been sent: most requests leave nothing.
+    pub(super) fn until_sent(self) -> Option<Ticket> {
+        (!self.decision.taken.is_empty()).then_some(self)
+    }
+
+    fn settle(&self, taken: Vec<Held>, status: Option<StatusCode>) {
+        let part = Decision { taken, limits: SmallVec::new(), ..self.decision };
+        if part.needs_settling() {
+            let (engine, now) = (Arc::clone(&self.engine), self.clock.now());
+            let status = status.map(|status| status.as_u16());
+            complete(async move { engine.settle(part, status, now).await });
+        }
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        let rest = std::mem::take(&mut self.decision.taken);
+        if !rest.is_empty() {
+            self.settle(rest, None);
+        }
+    }
+}
+
+impl std::fmt::Debug for Ticket {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ticket").field("route", &self.decision.route).finish_non_exhaustive()
+    }
+}
+
+/// Runs `settling` to its end: at once where the store answers at once, else beside whatever comes next.
+pub(super) fn complete(settling: impl Future<Output = Result<(), StoreError>> + Send + 'static) {
+    let mut settling = Box::pin(async move {
+        if let Err(error) = settling.await {
+            tracing::warn!(%error, "a request could not be settled with its limits");
+        }
+    });
+    let at_once = settling.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    if let (Poll::Pending, Ok(runtime)) = (at_once, tokio::runtime::Handle::try_current()) {
+        runtime.spawn(settling);
+    }
+}

@@ -1,0 +1,125 @@
+//! Following the policy's files: on SIGHUP and when they change. A policy that is wrong changes nothing but the log.
+
+mod watch;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use tokio::sync::mpsc;
+use tollgate_policy::{Mode, Policy};
+use tollgate_store::{Clock, SystemClock};
+
+use crate::policy_file::PolicyFile;
+use crate::server::Handle;
+use watch::Watch;
+
+/// Files are read once nothing has happened to them for this long: an editor writes, renames and sets rights in one go.
+const SETTLED: Duration = Duration::from_millis(100);
+
+/// Follows one policy file and what belongs to it.
+pub(crate) struct Follower {
+    pub(crate) file: PolicyFile,
+    pub(crate) server: Handle,
+    /// The command line's word, which goes before the policy's own.
+    pub(crate) mode: Option<Mode>,
+    /// The text that was read last, right or wrong.
+    pub(crate) text: String,
+}
+
+/// Why to look at the files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Something happened to one of them.
+    Changed,
+    /// Somebody asked for it.
+    Asked,
+}
+
+impl Follower {
+    /// Follows the files, and `asked` for a reload besides, until `asked` has no sender any more.
+    pub(crate) async fn run(mut self, mut asked: mpsc::Receiver<()>) {
+        let (changed, mut changes) = mpsc::channel(1);
+        let mut watched = self.sources();
+        // Held for its watching.
+        let mut _watch = Watch::new(&watched, changed.clone());
+        loop {
+            let cause = tokio::select! {
+                asked = asked.recv() => match asked {
+                    Some(()) => Cause::Asked,
+                    None => return,
+                },
+                _ = changes.recv() => Cause::Changed,
+            };
+            if cause == Cause::Changed {
+                settle(&mut changes).await;
+            }
+            self.look(cause);
+            let sources = self.sources();
+            if sources != watched {
+                _watch = Watch::new(&sources, changed.clone());
+                watched = sources;
+                // What happened to a new one before it was watched.
+                self.look(Cause::Changed);
+            }
+        }
+    }
+
+    fn sources(&self) -> Vec<PathBuf> {
+        self.file.sources(self.server.policy().settings())
+    }
+
+    /// Reads the policy again where its text changed or somebody asked, else the files that it looks things up in.
+    fn look(&mut self, cause: Cause) {
+        let text = match self.file.text() {
+            Ok(text) => text,
+            Err(error) => return self.keep(&error.to_string()),
+        };
+        if cause == Cause::Changed && text == self.text {
+            return self.refresh();
+        }
+        self.text = text;
+        match self.file.compile(&self.text, SystemClock::new().now()) {
+            Ok(policy) => self.take(policy),
+            Err(error) => self.keep(&error.to_string()),
+        }
+    }
+
+    fn take(&self, policy: Policy) {
+        let (old, new) = (self.server.policy(), policy.settings().clone());
+        if old.settings().listen != new.listen || old.settings().admin != new.admin {
+            tracing::warn!(
+                "the policy's `listen` or `admin` changed: it takes effect at a restart"
+            );
+        }
+        let version = self.server.reload(policy, self.mode.unwrap_or(new.mode));
+        tracing::info!(version, "the policy was reloaded");
+    }
+
+    fn keep(&self, error: &str) {
+        self.server.reload_failed();
+        let version = self.server.policy().version();
+        tracing::error!(
+            version,
+            "the policy was not reloaded, the one before stays in force:\n{error}"
+        );
+    }
+
+    fn refresh(&self) {
+        match self.server.policy().refresh() {
+            Ok(true) => tracing::info!("tables or keys were read again"),
+            Ok(false) => {}
+            Err(problems) => {
+                self.server.reload_failed();
+                let problems = problems.join("\n");
+                tracing::error!(
+                    "tables or keys were not read again, what was read before stays in force:\n{problems}"
+                );
+            }
+        }
+    }
+}
+
+/// Ends when nothing has come for a while.
+async fn settle(changes: &mut mpsc::Receiver<()>) {
+    while let Ok(Some(())) = tokio::time::timeout(SETTLED, changes.recv()).await {}
+}

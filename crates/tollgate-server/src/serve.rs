@@ -1,0 +1,129 @@
+//! `tollgate serve`: gateway, admin listener, and the policy that they follow.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tollgate_policy::settings::Settings;
+use tollgate_store::{Clock, MemoryOptions, MemoryStore, SystemClock};
+
+use crate::admin::{self, Readiness, Stage};
+use crate::metrics::Metrics;
+use crate::policy_file::PolicyFile;
+use crate::reload::Follower;
+use crate::{Engine, Options, ServeError, Server};
+
+/// Where a gateway can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Started {
+    /// The gateway.
+    pub gateway: SocketAddr,
+    /// Metrics and health; `None` where the policy switches them off.
+    pub admin: Option<SocketAddr>,
+}
+
+/// Serves the policy file at `path` until SIGTERM or SIGINT, and reads it again on SIGHUP and when it changes.
+///
+/// # Errors
+/// [`ServeError`] where the policy is wrong or its addresses cannot be listened on. A policy that turns wrong later does not
+/// end anything.
+pub fn serve(path: &Path, options: &Options) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::System)?;
+    runtime.block_on(async {
+        let stop = stop_signal().map_err(ServeError::System)?;
+        serve_until(path, options, stop, |_| {}).await
+    })
+}
+
+/// [`serve`], until `stop` ends; `started` is called once, when connections are taken.
+///
+/// # Errors
+/// As [`serve`].
+pub async fn serve_until(
+    path: &Path,
+    options: &Options,
+    stop: impl Future<Output = ()>,
+    started: impl FnOnce(Started),
+) -> Result<(), ServeError> {
+    let file = PolicyFile::new(path);
+    let text = file.text()?;
+    let clock = Arc::new(SystemClock::new());
+    let policy = file.compile(&text, clock.now())?;
+    let mode = options.mode.unwrap_or(policy.settings().mode);
+    let settings = policy.settings().clone();
+    let store = MemoryStore::new(MemoryOptions::default());
+    let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
+    let counted = Arc::clone(&engine);
+    let metrics = Metrics::new(move || counted.store().usage());
+    let server = Server::bind(engine, clock, Arc::clone(&metrics), options)?;
+    let readiness = Arc::new(Readiness::default());
+    let admin = Admin::bind(&settings, options).await?;
+    let addresses =
+        Started { gateway: server.local_addr(), admin: admin.as_ref().map(|admin| admin.address) };
+    admin.map(|admin| tokio::spawn(admin::serve(admin.listener, metrics, Arc::clone(&readiness))));
+
+    let follower = Follower { file, server: server.handle(), mode: options.mode, text };
+    let following = follow(follower).map_err(ServeError::System)?;
+    tracing::info!(gateway = %addresses.gateway, admin = ?addresses.admin, ?mode, "serving {}", path.display());
+    readiness.enter(Stage::Ready);
+    started(addresses);
+    let ended = server
+        .run(async {
+            stop.await;
+            readiness.enter(Stage::Draining);
+        })
+        .await;
+    following.abort();
+    tracing::info!("stopped");
+    ended
+}
+
+/// A listener for metrics and health.
+struct Admin {
+    listener: TcpListener,
+    address: SocketAddr,
+}
+
+impl Admin {
+    async fn bind(settings: &Settings, options: &Options) -> Result<Option<Admin>, ServeError> {
+        let Some(asked) = options.admin.or(settings.admin) else { return Ok(None) };
+        let refused = |error| ServeError::Bind { address: asked, error };
+        let listener = TcpListener::bind(asked).await.map_err(refused)?;
+        let address = listener.local_addr().map_err(refused)?;
+        Ok(Some(Admin { listener, address }))
+    }
+}
+
+/// Sets `follower` going, and hands it every SIGHUP.
+fn follow(follower: Follower) -> std::io::Result<tokio::task::JoinHandle<()>> {
+    let mut hangups = signal(SignalKind::hangup())?;
+    Ok(tokio::spawn(async move {
+        let (ask, asked) = mpsc::channel(1);
+        let asking = async {
+            while hangups.recv().await.is_some() {
+                // A full channel has been asked already.
+                let _ = ask.try_send(());
+            }
+        };
+        tokio::join!(follower.run(asked), asking);
+    }))
+}
+
+/// Ends at the first SIGTERM or SIGINT.
+fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+        }
+    })
+}

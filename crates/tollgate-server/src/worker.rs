@@ -1,0 +1,130 @@
+//! A thread that serves: its own runtime, its own listener, its own upstream connections. A request stays on its thread
+//! from its first byte to its last.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener as BlockingListener};
+use std::sync::Arc;
+use std::task::Poll;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{oneshot, watch};
+
+use crate::connection;
+use crate::gateway::Gateway;
+
+/// After a failed accept (no file descriptors left, for instance) the next is tried this much later.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+
+/// How often kept upstream connections are looked through.
+const SWEEP_EVERY: Duration = Duration::from_secs(5);
+
+/// How long a connection that was accepted while the gateway stops may take to begin.
+const LAST_CALL: Duration = Duration::from_millis(250);
+
+/// What a client reads for whom there is no place.
+const NO_PLACE: &[u8] =
+    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncache-control: no-store\r\n\
+retry-after: 1\r\ncontent-length: 0\r\n\r\n";
+
+/// One of the gateway's threads.
+pub(crate) struct Worker {
+    pub(crate) gateway: Arc<Gateway>,
+    pub(crate) number: usize,
+    pub(crate) stop: watch::Receiver<bool>,
+}
+
+/// Starts a thread that serves `listener`; `ended` is dropped when it has ended.
+pub(crate) fn start(
+    worker: Worker,
+    listener: BlockingListener,
+    ended: oneshot::Sender<()>,
+) -> io::Result<JoinHandle<()>> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+    std::thread::Builder::new().name(format!("gateway-{}", worker.number)).spawn(move || {
+        let _ended = ended;
+        let number = worker.number;
+        if let Err(error) = runtime.block_on(worker.run(listener)) {
+            tracing::error!(thread = number, %error, "a thread of the gateway ended");
+        }
+    })
+}
+
+impl Worker {
+    async fn run(self, listener: BlockingListener) -> io::Result<()> {
+        let listener = TcpListener::from_std(listener)?;
+        let mut sweep = tokio::time::interval(SWEEP_EVERY);
+        let mut stop = self.stop.clone();
+        let stopped = stop.wait_for(|stop| *stop);
+        tokio::pin!(stopped);
+        loop {
+            tokio::select! {
+                accepted = listener.accept() => self.take(accepted).await,
+                _ = sweep.tick() => self.gateway.live().sweep(self.number),
+                _ = &mut stopped => break,
+            }
+        }
+        self.take_the_last(&listener);
+        drop(listener);
+        self.drain().await;
+        Ok(())
+    }
+
+    async fn take(&self, accepted: io::Result<(TcpStream, SocketAddr)>) {
+        match accepted {
+            Ok((stream, peer)) => self.serve(stream, peer, None),
+            Err(error) if is_of_one_connection(&error) => {}
+            Err(error) => {
+                tracing::warn!(%error, "the gateway could not accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+
+    /// Those who connected before the gateway stopped are served.
+    fn take_the_last(&self, listener: &TcpListener) {
+        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+        while let Poll::Ready(Ok((stream, peer))) = listener.poll_accept(&mut cx) {
+            self.serve(stream, peer, Some(LAST_CALL));
+        }
+    }
+
+    fn serve(&self, stream: TcpStream, peer: SocketAddr, last_call: Option<Duration>) {
+        let most = self.gateway.max_connections();
+        let Some(place) = self.gateway.places().take(most) else {
+            // Whoever does not take it has lost nothing but an explanation.
+            let _ = stream.try_write(NO_PLACE);
+            self.gateway.metrics().answered(http::StatusCode::SERVICE_UNAVAILABLE);
+            return;
+        };
+        // Without it small answers wait for the client's acknowledgement; with neither they are only slower.
+        let _ = stream.set_nodelay(true);
+        let (gateway, number, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());
+        tokio::spawn(async move {
+            if let Some(longest) = last_call {
+                let _ = tokio::time::timeout(longest, stream.readable()).await;
+            }
+            gateway.metrics().connections.inc();
+            connection::serve(Arc::clone(&gateway), stream, (peer, place, number), stop).await;
+            gateway.metrics().connections.dec();
+        });
+    }
+
+    /// Waits until the last connection of the gateway has ended, at most `drain_timeout`.
+    async fn drain(&self) {
+        let longest = Duration::from_micros(self.gateway.settings().drain_timeout.get());
+        let empty = self.gateway.places().empty();
+        if tokio::time::timeout(longest, empty).await.is_err() && self.number == 0 {
+            let open = self.gateway.places().taken();
+            tracing::warn!(connections = open, "drain_timeout is over: connections are broken off");
+        }
+    }
+}
+
+/// Whether an error of accept concerns a connection that is gone already.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted};
+    matches!(error.kind(), ConnectionAborted | ConnectionReset | ConnectionRefused | Interrupted)
+}

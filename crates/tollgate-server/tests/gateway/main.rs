@@ -1,0 +1,6 @@
+//! The gateway over real sockets.
+
+#[path = "../harness/mod.rs"]
+mod harness;
+
+mod passing;

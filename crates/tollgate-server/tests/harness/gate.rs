@@ -1,0 +1,118 @@
+//! A gateway of one test.
+
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use tokio::sync::oneshot;
+use tollgate_policy::file::{self, Surroundings};
+use tollgate_policy::{Mode, Policy};
+use tollgate_server::metrics::Metrics;
+use tollgate_server::{Engine, Handle, Options, Server};
+use tollgate_store::{Clock, MemoryOptions, MemoryStore, SystemClock};
+
+/// A gateway that runs until it is dropped.
+pub(crate) struct Gate {
+    pub(crate) address: SocketAddr,
+    pub(crate) handle: Handle,
+    pub(crate) metrics: Arc<Metrics>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// How a gateway is started.
+pub(crate) struct Setup {
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) workers: usize,
+    pub(crate) mode: Mode,
+}
+
+impl Default for Setup {
+    fn default() -> Setup {
+        Setup { clock: Arc::new(SystemClock::new()), workers: 2, mode: Mode::Enforce }
+    }
+}
+
+/// The policy that `yaml` says.
+pub(crate) fn policy(yaml: &str) -> Policy {
+    let read = file::read("test.yaml", yaml, &Surroundings::new(Path::new(".")))
+        .unwrap_or_else(|report| panic!("{}", report.render()));
+    Policy::compile(read.settings).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+impl Gate {
+    /// A gateway for the policy that `yaml` says, on a free port.
+    pub(crate) fn start(yaml: &str) -> Gate {
+        Gate::with(yaml, Setup::default())
+    }
+
+    pub(crate) fn with(yaml: &str, setup: Setup) -> Gate {
+        let Setup { clock, workers, mode } = setup;
+        let store = MemoryStore::new(MemoryOptions::default());
+        let engine = Arc::new(Engine::new(policy(yaml), store, mode, clock.now()));
+        let counted = Arc::clone(&engine);
+        let metrics = Metrics::new(move || counted.store().usage());
+        let options = Options {
+            listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+            workers: NonZeroUsize::new(workers),
+            ..Options::default()
+        };
+        let server =
+            Server::bind(engine, clock, Arc::clone(&metrics), &options).expect("a free port");
+        let (address, handle) = (server.local_addr(), server.handle());
+        let (stop, stopped) = oneshot::channel();
+        let thread = std::thread::spawn(move || {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+            let served = runtime.block_on(server.run(async {
+                let _ = stopped.await;
+            }));
+            served.expect("it served");
+        });
+        Gate { address, handle, metrics, stop: Some(stop), thread: Some(thread) }
+    }
+
+    /// Tells it to stop, without waiting until it has.
+    pub(crate) fn stop(&mut self) {
+        if let Some(stop) = self.stop.take() {
+            let _ = stop.send(());
+        }
+    }
+
+    /// Waits until it has ended.
+    pub(crate) fn ended(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("the gateway ends without a panic");
+        }
+    }
+
+    pub(crate) fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
+
+    /// Loads another policy.
+    pub(crate) fn reload(&self, yaml: &str) {
+        self.handle.reload(policy(yaml), Mode::Enforce);
+    }
+
+    /// The value of a series of the metrics page.
+    pub(crate) fn metric(&self, series: &str) -> f64 {
+        let page = self.metrics.render().expect("a page");
+        let line =
+            page.lines().find(|line| line.split_once(' ').is_some_and(|(name, _)| name == series));
+        line.and_then(|line| line.rsplit(' ').next()?.parse().ok()).unwrap_or(0.0)
+    }
+}
+
+impl Drop for Gate {
+    fn drop(&mut self) {
+        self.stop();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+            && !std::thread::panicking()
+        {
+            panic!("the gateway ends without a panic");
+        }
+    }
+}
