@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use http::HeaderMap;
-use smallvec::SmallVec;
 use tollgate_core::{
     Algorithm, Asked, Burst, Concurrency, FixedWindow, Limit, Micros, Outcome, Rate, Retry, Rules,
     SlidingWindow, Standing, State, Timestamp, TokenBucket, step,
@@ -109,7 +108,7 @@ impl Route {
         let reports = self.limits.iter().zip(outcomes).enumerate();
         let limits =
             reports.map(|(place, (limit, outcome))| report(place, limit, cost, &outcome)).collect();
-        Decision { verdict, judged: verdict, route: Some(0), limits, now, taken: SmallVec::new() }
+        Decision { verdict, judged: verdict, route: Some(0), limits, now, taken: Vec::new() }
     }
 
     /// Takes `cost` from one limit alone, as another route would.
@@ -169,7 +168,7 @@ fn report(place: usize, limit: &LimitSettings, cost: u64, outcome: &Outcome) -> 
     };
     LimitReport {
         limit: place,
-        name: Arc::clone(&limit.name),
+        name: limit.name.clone().into(),
         class: None,
         cost,
         refused: outcome.refused,
