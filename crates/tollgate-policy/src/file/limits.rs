@@ -11,6 +11,7 @@ use super::collections::{Later, Named, OneOrMany};
 use super::diagnostic::Span;
 use super::names::Known;
 use super::nearest::listed;
+use super::node::Node;
 use super::shape::{At, choice, record};
 use super::sink::Sink;
 use crate::settings::{Class, Identity, IdentityRef, LimitSettings, Missing, Refusal};
@@ -92,6 +93,23 @@ pub(crate) const ALGORITHMS: [&str; 7] = [
     "quota",
     "concurrency",
 ];
+
+impl LimitForm {
+    /// Where the algorithm's name stands, and its parameters.
+    pub(crate) fn algorithm(&self) -> (Span, Option<&Node>) {
+        let written = [
+            self.token_bucket.as_ref().map(|at| (at.name, &at.value.0)),
+            self.leaky_bucket.as_ref().map(|at| (at.name, &at.value.0)),
+            self.fixed_window.as_ref().map(|at| (at.name, &at.value.0)),
+            self.sliding_window.as_ref().map(|at| (at.name, &at.value.0)),
+            self.sliding_log.as_ref().map(|at| (at.name, &at.value.0)),
+            self.quota.as_ref().map(|at| (at.name, &at.value.0)),
+            self.concurrency.as_ref().map(|at| (at.name, &at.value.0)),
+        ];
+        let found = written.into_iter().flatten().next();
+        found.map_or((Span::default(), None), |(name, node)| (name, Some(node)))
+    }
+}
 
 /// Keys that a limit remembers unless it says otherwise.
 const MAX_KEYS: usize = 1_000_000;

@@ -24,6 +24,7 @@ mod paths;
 mod policy_file;
 pub mod rate;
 mod render;
+mod route_traps;
 mod routes;
 mod scalars;
 mod schema;
@@ -32,11 +33,13 @@ mod shape;
 mod sink;
 mod sources;
 mod substitute;
+mod summary;
 mod surroundings;
 mod tables;
 mod test_case;
 mod test_forms;
 mod tests_section;
+mod traps;
 mod tree;
 mod upstreams;
 mod verified;
@@ -53,6 +56,7 @@ pub use tree::MAX_FILE_BYTES;
 use policy_file::PolicyFile;
 use shape::Shape as _;
 use sink::Sink;
+use test_forms::TestFile;
 
 use crate::settings::Settings;
 
@@ -65,6 +69,14 @@ pub struct Read {
     pub warnings: Report,
     /// Its `tests:`.
     pub tests: Vec<TestCase>,
+}
+
+impl Read {
+    /// The limits in words, with their effective parameters, one line each: what `tollgate validate` prints.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        summary::summary(&self.settings)
+    }
 }
 
 /// Reads a policy file. `source_name` is how the file is called in diagnostics.
@@ -83,5 +95,28 @@ pub fn read(
     if sink.failed() {
         return Err(Box::new(sink.into_report()));
     }
+    traps::limits(&file, &settings, &mut sink);
+    route_traps::routes(&file, &settings, &mut sink);
     Ok(Read { settings, warnings: sink.into_report(), tests })
+}
+
+/// Reads a file of tests beside a policy: the same `tests:` section, alone.
+///
+/// # Errors
+/// A [`Report`] of everything that is wrong, where anything is. A limit that `settings` does not have is wrong.
+pub fn read_tests(
+    source_name: &str,
+    text: &str,
+    settings: &Settings,
+    surroundings: &Surroundings,
+) -> Result<Vec<TestCase>, Box<Report>> {
+    let mut sink = Sink::new(source_name, text, surroundings);
+    let file = tree::parse(text, &mut sink).and_then(|root| TestFile::decode(&root, &mut sink));
+    let limits = settings.limits.iter().map(|limit| limit.name.to_string());
+    let known = names::Known::new("limit", "limits", limits.collect());
+    let tests = file.map(|file| tests_section::tests(file.tests.as_ref(), &known, &mut sink));
+    match tests {
+        Some(tests) if !sink.failed() => Ok(tests),
+        _ => Err(Box::new(sink.into_report())),
+    }
 }

@@ -38,7 +38,12 @@ impl Known {
             let message = format!("`{section}` has {} entries", named.len());
             sink.error(first.name_span, message, format!("at most {MOST} are read"));
         }
-        let names: Vec<String> = named.iter().take(MOST).map(|one| one.name.clone()).collect();
+        let names = named.iter().take(MOST).map(|one| one.name.clone());
+        Known::new(what, section, names.collect())
+    }
+
+    /// Names that were declared elsewhere.
+    pub(crate) fn new(what: &'static str, section: &'static str, names: Vec<String>) -> Known {
         let places = names.iter().enumerate().map(|(at, name)| (name.clone(), at)).collect();
         Known { what, section, names, places }
     }

@@ -13,6 +13,14 @@ use super::sink::Sink;
 use super::test_case::{ExpectedDecision, ExpectedRetry};
 
 record! {
+    /// Tests in a file of their own.
+    TestFile, "a file of tests" {
+        /// The tests.
+        required tests: Vec<At<TestForm>>,
+    }
+}
+
+record! {
     /// One test: requests on virtual time, against a policy that counted nothing yet.
     TestForm, "a test" {
         /// What it shows.

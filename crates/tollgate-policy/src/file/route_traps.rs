@@ -1,0 +1,135 @@
+//! Warnings on routes: whom their limits tell apart, probes that are limited, and routes that nothing reaches.
+
+use std::collections::HashSet;
+
+use super::nearest::listed;
+use super::paths;
+use super::policy_file::PolicyFile;
+use super::shape::At;
+use super::sink::Sink;
+use crate::settings::{IdentityRef, Match, Route, Settings, Source};
+
+/// Says what is risky in the routes of a policy without errors.
+pub(crate) fn routes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
+    let Some(forms) = &file.routes else { return };
+    if forms.value.is_empty() {
+        let message = "no routes, so nothing is limited".to_owned();
+        sink.warn(forms.name, message, "add `- match: { path: /** }` with `limits`");
+    }
+    let mut warned = HashSet::new();
+    for (form, route) in forms.value.iter().zip(&settings.routes) {
+        let Some(limits) = &form.value.limits else { continue };
+        everybody(route, settings, limits, sink);
+        if let Some(limit) = by_address_alone(route, settings) {
+            if warned.insert(limit) {
+                address_alone(file, limit, sink);
+            }
+        }
+    }
+    probes(file, settings, sink);
+    unreachable(file, settings, sink);
+}
+
+fn everybody<T>(route: &Route, settings: &Settings, limits: &At<T>, sink: &mut Sink<'_>) {
+    let keyless = |place: &usize| settings.limits[*place].key.is_empty();
+    if !route.limits.is_empty() && route.limits.iter().all(keyless) {
+        sink.warn(
+            limits.span,
+            "only one bucket for everybody: one client can use it up for all".to_owned(),
+            "list a narrower limit with a key before it",
+        );
+    }
+}
+
+/// The first limit of a route whose limits know clients by address only.
+fn by_address_alone(route: &Route, settings: &Settings) -> Option<usize> {
+    let by_address = |identity: &IdentityRef| match identity {
+        IdentityRef::Ip => true,
+        IdentityRef::Declared(place) => {
+            let sources = &settings.identities[*place].sources;
+            sources.iter().all(|source| matches!(source, Source::Ip))
+        }
+    };
+    let mut keyed = route.limits.iter().filter(|place| !settings.limits[**place].key.is_empty());
+    let first = *keyed.clone().next()?;
+    keyed.all(|place| settings.limits[*place].key.iter().all(by_address)).then_some(first)
+}
+
+fn address_alone(file: &PolicyFile, limit: usize, sink: &mut Sink<'_>) {
+    let named = file.limits.as_ref().and_then(|limits| limits.value.get(limit));
+    let key = named.and_then(|named| named.value.as_ref()?.value.key.as_ref());
+    if let Some(key) = key {
+        sink.warn(
+            key.span,
+            "clients are known by address alone: people behind one NAT share a budget, and one who \
+             has many addresses has many budgets"
+                .to_owned(),
+            "add a limit by account or API key where there is one",
+        );
+    }
+}
+
+/// Paths that orchestrators and load balancers ask again and again.
+const PROBES: [&str; 9] = [
+    "/healthz",
+    "/livez",
+    "/readyz",
+    "/health",
+    "/health-check",
+    "/healthcheck",
+    "/ready",
+    "/live",
+    "/ping",
+];
+
+fn probes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
+    let Some(forms) = &file.routes else { return };
+    let first = |probe: &&str| settings.routes.iter().position(|route| takes(route, probe));
+    for (place, (form, route)) in forms.value.iter().zip(&settings.routes).enumerate() {
+        let Some(limits) = &form.value.limits else { continue };
+        if route.limits.is_empty() {
+            continue;
+        }
+        let limited: Vec<&str> =
+            PROBES.into_iter().filter(|probe| first(probe) == Some(place)).collect();
+        let Some(example) = limited.first() else { continue };
+        let shown = listed(limited.iter().take(3).copied());
+        let help = format!(
+            "put `- match: {{ path: {example} }}` with `limits: []` first, if it is asked here"
+        );
+        let message = format!("probes such as {shown} are limited here");
+        sink.warn(limits.span, message, &help);
+    }
+}
+
+/// Whether a plain GET of `path` meets this route.
+fn takes(route: &Route, path: &str) -> bool {
+    let Match { path: glob, ignore_case, methods, hosts, headers } = &route.matcher;
+    let glob_takes = glob.as_deref().is_none_or(|glob| {
+        paths::matches(glob, path)
+            || (*ignore_case && paths::matches(&glob.to_ascii_lowercase(), path))
+    });
+    let get = methods.is_empty() || methods.iter().any(|method| method == "GET");
+    glob_takes && get && hosts.is_empty() && headers.is_empty()
+}
+
+/// Routes behind one that takes everything, or that match what an earlier one matches word for word.
+fn unreachable(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
+    let Some(forms) = &file.routes else { return };
+    let mut seen = HashSet::new();
+    let mut everything = false;
+    for (form, route) in forms.value.iter().zip(&settings.routes) {
+        let Match { path, methods, hosts, headers, .. } = &route.matcher;
+        if everything || !seen.insert(format!("{:?}", route.matcher)) {
+            sink.warn(
+                form.span,
+                "no request reaches this route: one above takes them".to_owned(),
+                "the first route that matches wins; put the narrower one first",
+            );
+        }
+        everything |= path.as_deref().is_none_or(|glob| glob == "/**")
+            && methods.is_empty()
+            && hosts.is_empty()
+            && headers.is_empty();
+    }
+}

@@ -1,0 +1,211 @@
+//! Warnings on limits that do what they say, and perhaps not what their writer expects.
+
+use tollgate_core::{Algorithm, Burst, LeakyBucket, Micros, TokenBucket};
+
+use super::diagnostic::Span;
+use super::duration::format_duration;
+use super::limits::LimitForm;
+use super::node::{Node, Value};
+use super::policy_file::PolicyFile;
+use super::sink::Sink;
+use crate::settings::{Class, Every, From, Identity, IdentityRef, LimitSettings, Settings, Source};
+
+/// Says what is risky in the limits of a policy without errors.
+pub(crate) fn limits(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
+    let forms = file.limits.as_ref().map_or(&[][..], |limits| limits.value.as_slice());
+    for (named, limit) in forms.iter().zip(&settings.limits) {
+        let Some(form) = named.value.as_ref().map(|form| &form.value) else { continue };
+        client_written_class(form, limit, settings, sink);
+        for class in &limit.classes {
+            one_class(form, class, sink);
+        }
+    }
+    unused(file, settings, sink);
+}
+
+/// Longest burst, as a span of the rate, that is no trap.
+const LONG_BURST: u128 = 10_000_000;
+
+const DAY: Micros = Micros::from_secs(86_400);
+
+fn one_class(form: &LimitForm, class: &Class, sink: &mut Sink<'_>) {
+    let written = Written::of(form, class);
+    match &class.algorithm {
+        Some(Algorithm::TokenBucket(bucket)) => long_burst(bucket, &written, sink),
+        Some(Algorithm::LeakyBucket(bucket)) => leaky(bucket, &written, sink),
+        Some(Algorithm::FixedWindow(window)) => {
+            if window.limit > 0 {
+                edge(window.limit, window.window, &written, sink);
+            }
+            forgotten(window.window >= DAY, &written, sink);
+        }
+        Some(Algorithm::SlidingWindow(window)) => forgotten(window.window >= DAY, &written, sink),
+        Some(Algorithm::SlidingLog(log)) => forgotten(log.window >= DAY, &written, sink),
+        Some(Algorithm::Quota(_)) => {
+            let hourly = class.calendar.as_ref().is_some_and(|c| c.every == Every::Hour);
+            forgotten(!hourly, &written, sink);
+        }
+        Some(Algorithm::Concurrency(_)) | None => {}
+    }
+}
+
+/// Where a class's parameters are written.
+struct Written<'f> {
+    name: Span,
+    parameters: Option<&'f Node>,
+}
+
+impl<'f> Written<'f> {
+    fn of(form: &'f LimitForm, class: &Class) -> Written<'f> {
+        let (name, node) = form.algorithm();
+        let inner = class.name.as_deref().and_then(|class| match node.map(|node| &node.value) {
+            Some(Value::Map(entries)) => entries.iter().find(|entry| entry.key == class),
+            _ => None,
+        });
+        match inner {
+            Some(entry) => Written { name: entry.key_span, parameters: Some(&entry.node) },
+            None => Written { name, parameters: node },
+        }
+    }
+
+    /// The value of one parameter, where it is written.
+    fn parameter(&self, key: &str) -> Option<Span> {
+        match self.parameters.map(|node| &node.value) {
+            Some(Value::Map(entries)) => {
+                entries.iter().find(|entry| entry.key == key).map(|entry| entry.node.span)
+            }
+            _ => None,
+        }
+    }
+}
+
+fn long_burst(bucket: &TokenBucket, written: &Written<'_>, sink: &mut Sink<'_>) {
+    let (count, per) = (u128::from(bucket.rate.count), u128::from(bucket.rate.per.get()));
+    let (units, span) = match bucket.burst {
+        _ if count == 0 => return,
+        Burst::Units(units) => (u128::from(units), u128::from(units) * per / count),
+        Burst::Span(span) => {
+            let span = u128::from(span.get());
+            (span * count / per, span)
+        }
+    };
+    if units < 2 || span <= LONG_BURST {
+        return;
+    }
+    let said = written.parameter("burst");
+    let whence = if said.is_some() { "" } else { " (the rate's count, since `burst` is not said)" };
+    sink.warn(
+        said.unwrap_or(written.name),
+        format!(
+            "a burst of {units}{whence} is {} of the rate: who was idle may send {units} at once",
+            words(span)
+        ),
+        "write a smaller `burst`, such as `burst: 2s`, where a sudden rush hurts",
+    );
+}
+
+fn words(micros: u128) -> String {
+    let whole_seconds = u64::try_from(micros / 1_000_000).unwrap_or(u64::MAX);
+    format_duration(Micros::from_secs(whole_seconds))
+}
+
+fn leaky(bucket: &LeakyBucket, written: &Written<'_>, sink: &mut Sink<'_>) {
+    let LeakyBucket { rate, burst, nodelay, .. } = *bucket;
+    if burst == 0 || rate.count == 0 {
+        return;
+    }
+    let at = written.parameter("burst").unwrap_or(written.name);
+    let queue = u128::from(burst) * u128::from(rate.per.get()) / u128::from(rate.count);
+    if nodelay {
+        if queue > LONG_BURST {
+            let span = words(queue);
+            let message =
+                format!("a burst of {burst} is {span} of the rate, all let through at once");
+            sink.warn(at, message, "write a smaller `burst` where a sudden rush hurts");
+        }
+    } else if written.parameter("max_wait").is_none() {
+        let wait = format_duration(Micros::new(u64::try_from(queue).unwrap_or(u64::MAX)));
+        sink.warn(
+            at,
+            format!("requests may wait up to {wait} here, and `max_wait` is not said"),
+            "say how long a client may be kept waiting, such as `max_wait: 2s`, or `unlimited`",
+        );
+    }
+}
+
+fn edge(limit: u64, window: Micros, written: &Written<'_>, sink: &mut Sink<'_>) {
+    let twice = u128::from(limit) * 2;
+    let window = format_duration(window);
+    sink.warn(
+        written.name,
+        format!(
+            "a fixed window lets twice its limit through around a boundary: {twice} in a moment, \
+             not {limit} per {window}"
+        ),
+        "use `sliding_window` with the same parameters where such a burst hurts",
+    );
+}
+
+fn forgotten(long: bool, written: &Written<'_>, sink: &mut Sink<'_>) {
+    if long {
+        sink.warn(
+            written.name,
+            "counts of a day or longer live in memory without a snapshot: a restart forgets them"
+                .to_owned(),
+            "restart seldom, or give less per day than a restart may give twice",
+        );
+    }
+}
+
+fn client_written_class(
+    form: &LimitForm,
+    limit: &LimitSettings,
+    settings: &Settings,
+    sink: &mut Sink<'_>,
+) {
+    let (Some(by), Some(IdentityRef::Declared(place))) = (&form.by, limit.by) else { return };
+    let Some(source) = client_written(place, &settings.identities) else { return };
+    sink.warn(
+        by.span,
+        format!("the class comes from {source}, so a client can choose its own plan"),
+        "take the class from a verified source: `api_key`, `jwt`, or a table",
+    );
+}
+
+/// The first source of an identity, or of one that it is looked up by, whose value a client can make up.
+fn client_written(place: usize, identities: &[Identity]) -> Option<&'static str> {
+    let mut left = vec![place];
+    let mut seen = Vec::new();
+    while let Some(place) = left.pop() {
+        if seen.contains(&place) {
+            continue;
+        }
+        seen.push(place);
+        for source in &identities.get(place)?.sources {
+            match source {
+                Source::Header { from: From::Anyone, .. } => return Some("a header from anyone"),
+                Source::Cookie { from: From::Anyone, .. } => return Some("a cookie from anyone"),
+                Source::Query { .. } => return Some("the query"),
+                Source::Path { .. } => return Some("the path"),
+                Source::BasicUser => return Some("an unverified name"),
+                Source::Table { value_of, .. } => left.push(*value_of),
+                _ => {}
+            }
+        }
+    }
+    None
+}
+
+fn unused(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
+    let mut used = vec![false; settings.limits.len()];
+    for place in settings.routes.iter().flat_map(|route| &route.limits) {
+        if let Some(used) = used.get_mut(*place) {
+            *used = true;
+        }
+    }
+    let forms = file.limits.as_ref().map_or(&[][..], |limits| limits.value.as_slice());
+    for (named, _) in forms.iter().zip(used).filter(|(_, used)| !used) {
+        let message = format!("no route asks the limit `{}`", named.name);
+        sink.warn(named.name_span, message, "list it in a route's `limits`, or remove it");
+    }
+}
