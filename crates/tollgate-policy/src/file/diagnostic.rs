@@ -80,7 +80,7 @@ impl Report {
 
     /// Adds a diagnostic on `span`. Beyond 200 nothing is added but a last one that says so.
     pub fn push(&mut self, severity: Severity, span: Span, message: String, help: Option<String>) {
-        if self.diagnostics.len() > MAX_DIAGNOSTICS {
+        if self.is_full() {
             return;
         }
         let (message, help) = if self.diagnostics.len() == MAX_DIAGNOSTICS {
@@ -88,6 +88,7 @@ impl Report {
         } else {
             (message, help)
         };
+        let (message, help) = (printable(&message), help.map(|help| printable(&help)));
         let (line, column) = self.line_and_column(span.start);
         self.diagnostics.push(Diagnostic { severity, message, line, column, span, help });
     }
@@ -134,6 +135,11 @@ impl Report {
         super::render::render(self)
     }
 
+    /// Whether what is pushed now is dropped.
+    pub(crate) fn is_full(&self) -> bool {
+        self.diagnostics.len() > MAX_DIAGNOSTICS
+    }
+
     /// Puts the diagnostics in the file's order.
     pub(crate) fn sort(&mut self) {
         self.diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.severity));
@@ -150,6 +156,19 @@ impl Report {
         let line = before.bytes().filter(|&byte| byte == b'\n').count() + 1;
         (line, before[line_start..].chars().count() + 1)
     }
+}
+
+/// Longest message, in characters: values of the file are quoted in it.
+const LONGEST: usize = 500;
+
+/// A message as one line that a terminal shows as it is, cut where a quoted value is long.
+fn printable(message: &str) -> String {
+    let shown = |c: char| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+    let mut text: String = message.chars().take(LONGEST).map(shown).collect();
+    if text.len() < message.len() && message.chars().nth(LONGEST).is_some() {
+        text.push('…');
+    }
+    text
 }
 
 impl fmt::Display for Report {

@@ -113,15 +113,12 @@ fn one(item: &SourceItem, span: Span, made: &mut Identity, world: &World<'_>, si
 
 /// The one source of `form`. `None` where it is wrong, with an error said.
 fn source(form: &SourceForm, world: &World<'_>, sink: &mut Sink<'_>) -> Option<Source> {
-    if form.header.is_none() && form.cookie.is_none() {
-        if let Some(from) = &form.from {
-            let help = "leave it out: only headers and cookies are somebody's word";
-            sink.error(
-                from.name,
-                "`from` goes with `header` and `cookie`".to_owned(),
-                help.to_owned(),
-            );
-        }
+    if form.header.is_none()
+        && form.cookie.is_none()
+        && let Some(from) = &form.from
+    {
+        let help = "leave it out: only headers and cookies are somebody's word";
+        sink.error(from.name, "`from` goes with `header` and `cookie`".to_owned(), help.to_owned());
     }
     if let Some(header) = &form.header {
         let name = header_name(header, sink)?;

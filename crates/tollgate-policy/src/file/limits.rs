@@ -150,7 +150,7 @@ fn limit(named: &Named<LimitForm>, world: &Identities<'_>, sink: &mut Sink<'_>) 
         refuse_twice(&key.value.0, sink);
     }
     made.by = form.by.as_ref().and_then(|by| identity(by, world, sink));
-    made.rules = rules(form, sink);
+    made.rules = rules(form);
     made.missing = form.missing.as_ref().map_or(made.missing, |missing| missing.value);
     made.charge_when = form.charge_when.as_ref().map(|form| statuses(form, sink));
     if let Some(refusal) = &form.refusal {
@@ -206,7 +206,7 @@ fn algorithm(
         sink.error(at, message.to_owned(), help);
         return Vec::new();
     };
-    rules_that_go(form, name, sink);
+    let rules_fit = rules_that_go(form, name, sink) && rules_fit_each_other(form, sink);
     let by = match (&form.by, limit.by) {
         (Some(by), Some(identity)) => Some((by, default_class(by, identity, world, sink))),
         _ => None,
@@ -222,16 +222,18 @@ fn algorithm(
         "quota" => classes.read(form.quota.as_ref(), sink),
         _ => classes.read(form.concurrency.as_ref(), sink),
     };
-    found.into_iter().map(|class| checked(class, &limit.rules, sink)).collect()
+    // What the core would say of a rule was said already, and better.
+    let rules = if rules_fit { limit.rules.clone() } else { Rules::default() };
+    found.into_iter().map(|class| checked(class, &rules, sink)).collect()
 }
 
 /// Asks the core whether the parameters can be computed with.
 fn checked(class: (Class, Span), rules: &Rules, sink: &mut Sink<'_>) -> Class {
     let (class, at) = class;
-    if let Some(algorithm) = &class.algorithm {
-        if let Err(wrong) = Limit::new(algorithm.clone(), rules.clone()) {
-            sink.error(at, wrong.to_string(), None);
-        }
+    if let Some(algorithm) = &class.algorithm
+        && let Err(wrong) = Limit::new(algorithm.clone(), rules.clone())
+    {
+        sink.error(at, wrong.to_string(), None);
     }
     class
 }
@@ -257,37 +259,44 @@ fn default_class(
     default.map(str::to_owned)
 }
 
-/// Rules that do not go with the algorithm.
-fn rules_that_go(form: &LimitForm, algorithm: &str, sink: &mut Sink<'_>) {
-    if let Some(At { value: true, name, .. }) = form.count_refused {
-        if algorithm == "concurrency" {
-            let help = "leave it out: a refused request holds no slot";
-            let message = "`count_refused` goes not with `concurrency`".to_owned();
-            sink.error(name, message, help.to_owned());
-        }
+/// Whether the rules go with the algorithm.
+fn rules_that_go(form: &LimitForm, algorithm: &str, sink: &mut Sink<'_>) -> bool {
+    let mut fit = true;
+    if let Some(At { value: true, name, .. }) = form.count_refused
+        && algorithm == "concurrency"
+    {
+        let help = "leave it out: a refused request holds no slot";
+        let message = "`count_refused` goes not with `concurrency`".to_owned();
+        sink.error(name, message, help.to_owned());
+        fit = false;
     }
     if let Some(At { value: true, name, .. }) = form.overdraw {
         let fitting = ["token_bucket", "fixed_window", "sliding_window", "quota"];
         if !fitting.contains(&algorithm) {
             let help = format!("it goes with {}", listed(fitting));
             sink.error(name, format!("`overdraw` goes not with `{algorithm}`"), help);
+            fit = false;
         }
     }
+    fit
 }
 
-fn rules(form: &LimitForm, sink: &mut Sink<'_>) -> Rules {
+fn rules_fit_each_other(form: &LimitForm, sink: &mut Sink<'_>) -> bool {
+    let overdraws = form.overdraw.as_ref().is_some_and(|overdraw| overdraw.value);
+    let (Some(debt), false) = (&form.max_debt, overdraws) else { return true };
+    let help = "add `overdraw: true`, or leave it out";
+    sink.error(debt.name, "`max_debt` goes with `overdraw`".to_owned(), help.to_owned());
+    false
+}
+
+fn rules(form: &LimitForm) -> Rules {
     let yes = |flag: &Option<At<bool>>| flag.as_ref().is_some_and(|flag| flag.value);
-    let rules = Rules {
+    Rules {
         count_refused: yes(&form.count_refused),
         overdraw: yes(&form.overdraw),
         max_debt: form.max_debt.as_ref().map(|debt| debt.value),
         shadow: yes(&form.shadow),
-    };
-    if let (Some(debt), false) = (&form.max_debt, rules.overdraw) {
-        let help = "add `overdraw: true`, or leave it out";
-        sink.error(debt.name, "`max_debt` goes with `overdraw`".to_owned(), help.to_owned());
     }
-    rules
 }
 
 fn statuses(form: &At<ChargeWhenForm>, sink: &mut Sink<'_>) -> Vec<u16> {

@@ -20,10 +20,10 @@ pub(crate) fn routes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>
     for (form, route) in forms.value.iter().zip(&settings.routes) {
         let Some(limits) = &form.value.limits else { continue };
         everybody(route, settings, limits, sink);
-        if let Some(limit) = by_address_alone(route, settings) {
-            if warned.insert(limit) {
-                address_alone(file, limit, sink);
-            }
+        if let Some(limit) = by_address_alone(route, settings)
+            && warned.insert(limit)
+        {
+            address_alone(file, limit, sink);
         }
     }
     probes(file, settings, sink);

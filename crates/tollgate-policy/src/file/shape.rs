@@ -102,6 +102,9 @@ const LATER: [&str; 6] =
     ["json", "form", "client_certificate", "degrade", "sync", "on_store_failure"];
 
 fn unknown_field(entry: &Entry, what: &str, known: &[&str], sink: &mut Sink<'_>) {
+    if sink.full() {
+        return;
+    }
     let all = format!("the fields are {}", listed(known.iter().copied()));
     if LATER.contains(&entry.key.as_str()) {
         let message = format!("`{}` is not in this version of Tollgate", entry.key);

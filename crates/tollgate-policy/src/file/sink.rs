@@ -27,6 +27,11 @@ impl<'s> Sink<'s> {
         self.report.push(Severity::Warning, at, message, Some(help.to_owned()));
     }
 
+    /// Whether nothing more is kept, so that it need not be worked out.
+    pub(crate) fn full(&self) -> bool {
+        self.report.is_full()
+    }
+
     /// Whether an error was said so far.
     pub(crate) fn failed(&self) -> bool {
         self.report.has_errors()

@@ -13,22 +13,24 @@ pub(crate) fn summary(settings: &Settings) -> String {
     let mut out = String::new();
     for limit in &settings.limits {
         let key: Vec<&str> = limit.key.iter().map(|name| identity(*name, settings)).collect();
-        let key = if key.is_empty() { "everybody".to_owned() } else { key.join(" + ") };
+        let whom = match key.as_slice() {
+            [] => "one bucket for everybody".to_owned(),
+            key => format!("for each {}", key.join(" + ")),
+        };
         let by = limit.by.map(|by| format!(", by {}", identity(by, settings))).unwrap_or_default();
-        let _ = writeln!(out, "{}: for each {key}{by}{}", limit.name, rules(limit));
+        let _ = writeln!(out, "{}: {whom}{by}{}", limit.name, rules(limit));
         for class in &limit.classes {
             let name = class.name.as_deref().map(|name| format!("{name}: ")).unwrap_or_default();
             let _ = writeln!(out, "  {name}{}", parameters(class));
         }
     }
-    let _ = writeln!(
-        out,
-        "{} limits, {} routes, {} identities",
-        settings.limits.len(),
-        settings.routes.len(),
-        settings.identities.len()
-    );
+    let (limits, routes) = (settings.limits.len(), settings.routes.len());
+    let _ = writeln!(out, "{} and {}", counted(limits, "limit"), counted(routes, "route"));
     out
+}
+
+fn counted(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 fn identity(of: IdentityRef, settings: &Settings) -> &str {

@@ -176,10 +176,10 @@ impl Shape for MomentForm {
 
 impl Shape for SecondsForm {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<SecondsForm> {
-        if let Value::Scalar(text) = &node.value {
-            if let Some(micros) = seconds(text) {
-                return Some(SecondsForm(Micros::new(micros)));
-            }
+        if let Value::Scalar(text) = &node.value
+            && let Some(micros) = seconds(text)
+        {
+            return Some(SecondsForm(Micros::new(micros)));
         }
         Micros::decode(node, sink).map(SecondsForm)
     }

@@ -96,6 +96,7 @@ fn time(form: &At<StepForm>, start: Timestamp, now: Timestamp, sink: &mut Sink<'
     if let [_, (_, second), ..] = said.as_slice() {
         let message = "a request comes at one time".to_owned();
         sink.error(*second, message, "keep one of `time`, `at` and `after`".to_owned());
+        return now;
     }
     let time = match (&step.time, &step.at, &step.after) {
         (Some(time), _, _) => time.value.0,

@@ -201,6 +201,10 @@ impl Builder<'_, '_, '_> {
             Some(Collection::List(items)) => items.push(node),
             Some(Collection::Map { entries, key }) => match key.take() {
                 Some((key, key_span)) => {
+                    // Nothing has no place of its own: what is said of it stands at its key.
+                    let nothing = matches!(node.value, Value::Null);
+                    let span = if nothing { key_span } else { node.span };
+                    let node = Node { span, ..node };
                     entries.add(Entry { key, key_span, merged: false, node }, self.sink);
                 }
                 None => *key = Some(key_of(node, self.sink)),
