@@ -96,6 +96,43 @@ impl Spellings {
     }
 }
 
+/// A key as a person reads it: its values, with a comma between them; `(none)` where a value is missing. The key of a
+/// limit that counts everybody together is `(everybody)`. It is for an operator's own eyes: the values stand as they are.
+#[must_use]
+pub fn readable_key(key: &[u8]) -> String {
+    let mut rest = key;
+    let mut parts = Vec::new();
+    while let Some((part, after)) = read_part(rest) {
+        parts.push(part);
+        rest = after;
+    }
+    if parts.is_empty() { "(everybody)".to_owned() } else { parts.join(", ") }
+}
+
+/// The first part of a key to be read, and what follows it; `None` at the end, and where nothing was spelt as here.
+fn read_part(key: &[u8]) -> Option<(String, &[u8])> {
+    let (kind, rest) = key.split_first()?;
+    match *kind {
+        MISSING => Some(("(none)".to_owned(), rest)),
+        ADDRESS => {
+            let (family, rest) = rest.split_first()?;
+            if *family == 4 {
+                let (octets, rest) = rest.split_first_chunk::<4>()?;
+                return Some((IpAddr::from(*octets).to_string(), rest));
+            }
+            let (prefix, rest) = rest.split_first()?;
+            let (octets, rest) = rest.split_first_chunk::<16>()?;
+            Some((format!("{}/{prefix}", IpAddr::from(*octets)), rest))
+        }
+        _ => {
+            let (length, rest) = rest.get(1..)?.split_first_chunk::<4>()?;
+            let length = usize::try_from(u32::from_le_bytes(*length)).ok()?;
+            let (text, rest) = rest.split_at_checked(length)?;
+            Some((String::from_utf8_lossy(text).into_owned(), rest))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::net::{Ipv4Addr, Ipv6Addr};
@@ -149,6 +186,26 @@ mod tests {
             b in prop::collection::vec(word(), 0..4),
         ) {
             prop_assert_eq!(a == b, key(&a) == key(&b));
+        }
+    }
+
+    #[test]
+    fn keys_can_be_read() {
+        let words = [
+            Word::Value(0, b"ada".to_vec()),
+            Word::Address(IpAddr::V4(Ipv4Addr::new(203, 0, 113, 9))),
+            Word::Address(IpAddr::V6(Ipv6Addr::from_bits(0x2001_0db8 << 96))),
+            Word::Missing,
+        ];
+        assert_eq!(readable_key(&key(&words)), "ada, 203.0.113.9, 2001:db8::/64, (none)");
+        assert_eq!(readable_key(&key(&[])), "(everybody)");
+        assert_eq!(readable_key(&[2, 0, 9, 0, 0, 0, b'x']), "(everybody)");
+    }
+
+    proptest! {
+        #[test]
+        fn no_key_panics(key in prop::collection::vec(any::<u8>(), 0..40)) {
+            let _ = readable_key(&key);
         }
     }
 

@@ -29,6 +29,7 @@ pub use client_address::{ClientAddress, ForwardedHeader, Hops};
 pub use decision::{Decision, Ends, Held, LimitReport, Verdict};
 pub use engine::{Bound, Engine, Mode, Rejection, Ruling};
 pub use facts::{Facts, Headers};
+pub use key::readable_key;
 pub use name::Name;
 pub use path::{BadPath, normalise};
 pub use policy::{CompileError, Place, Policy, Problem};

@@ -1,3 +1,30 @@
 //! The `tollgate` command.
+//!
+//! Exit status: 0 done, 1 the input was wrong or a test failed, 2 the command line was wrong.
 
-fn main() {}
+mod arguments;
+mod command;
+mod outcome;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use arguments::{Arguments, Command};
+use outcome::Failure;
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.end(),
+    }
+}
+
+fn run(arguments: &Arguments) -> Result<(), Failure> {
+    match &arguments.command {
+        Command::Validate { policy } => command::validate::run(policy),
+        Command::Replay(replay) => command::replay::run(replay),
+        Command::Schema => command::schema::run(),
+    }
+}

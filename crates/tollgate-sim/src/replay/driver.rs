@@ -1,23 +1,26 @@
 //! Drives the production engine by a trace's clock.
 
-use std::future::Future;
-use std::pin::pin;
-use std::task::{Context, Poll, Waker};
+use std::ops::Deref;
+use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tollgate_core::Timestamp;
 use tollgate_http::client_address;
-use tollgate_policy::{ClientAddress, Decision, Engine, Facts, Headers, Ruling, Verdict};
-use tollgate_store::{MemoryStore, StoreError};
+use tollgate_policy::{
+    Bound, Charges, ClientAddress, Decision, Ends, Engine, Facts, Headers, Mode, Policy, Ruling,
+    Verdict,
+};
+use tollgate_store::{MemoryOptions, MemoryStore, StoreError};
 
 use super::pending::Pending;
 use crate::Record;
 
-/// An engine in virtual time. Requests move the clock; answers that arrive by then are settled first.
+/// The production engine in virtual time. Requests move the clock; answers that arrive by then are settled first.
 #[derive(Debug)]
 pub struct Driver {
     engine: Engine<MemoryStore>,
     client_address: ClientAddress,
+    charges: Charges,
     now: Timestamp,
     pending: Pending<Answer>,
 }
@@ -30,20 +33,33 @@ struct Answer {
 }
 
 impl Driver {
-    /// Drives `engine`, whose policy finds the client's address by `client_address`, from `start` on.
+    /// An engine for `policy` that counted nothing yet and forgets nothing. Its time begins at `start`, the first request's:
+    /// buckets with `initial: empty` are empty then.
     #[must_use]
-    pub fn new(
-        engine: Engine<MemoryStore>,
-        client_address: ClientAddress,
-        start: Timestamp,
-    ) -> Driver {
-        Driver { engine, client_address, now: start, pending: Pending::default() }
+    pub fn new(policy: Policy, mode: Mode, start: Timestamp) -> Driver {
+        let client_address = policy.client_address().clone();
+        let store = MemoryStore::new(MemoryOptions::unbounded());
+        let engine = Engine::new(policy, store, mode, start);
+        let (charges, pending) = (Charges::default(), Pending::default());
+        Driver { engine, client_address, charges, now: start, pending }
     }
 
     /// The virtual time: the latest that a request named.
     #[must_use]
     pub fn now(&self) -> Timestamp {
         self.now
+    }
+
+    /// The policy in force.
+    #[must_use]
+    pub fn policy(&self) -> impl Deref<Target = Arc<Bound>> {
+        self.engine.policy()
+    }
+
+    /// What the last request was charged for, and its route.
+    #[must_use]
+    pub fn charges(&self) -> &Charges {
+        &self.charges
     }
 
     /// Decides `record` at its time; an earlier time than the latest is read as the latest. Answers that arrive by then,
@@ -55,25 +71,31 @@ impl Driver {
         self.now = self.now.max(record.time);
         while let Some((moment, answer)) = self.pending.take(self.now.as_micros()) {
             let at = Timestamp::from_micros(moment);
-            at_once(self.engine.settle(answer.decision, Some(answer.status), at))?;
+            self.engine.settle_now(answer.decision, Some(answer.status), at)?;
         }
         let pairs: SmallVec<[(&str, &str); 16]> = record.headers().collect();
         let facts = facts(&self.client_address, record, &pairs);
-        at_once(self.engine.decide(&facts, self.now, Some(record.duration)))
+        self.engine.decide_now(&facts, self.now, Some(record.duration), &mut self.charges)
     }
 
-    /// Lets an admitted request run: its answer arrives after its delay and duration. Without a status none ever does, and
-    /// what was charged stays. Slots need no answer: each ends by the time that it was given.
+    /// Lets a request run that was decided: its answer arrives after its delay and duration. Without a status none ever
+    /// does, and what was charged stays. Slots need no answer: each ends by the time that it was given.
     pub fn run(&mut self, decision: Decision, record: &Record) {
+        let Some(status) = record.status else { return };
         let delay = match decision.judged {
             Verdict::Admit => 0,
             Verdict::Delay(delay) => delay.get(),
             Verdict::Refuse(_) => return,
         };
-        let Some(status) = record.status.filter(|_| !decision.taken.is_empty()) else { return };
-        let moment =
-            decision.now.as_micros().saturating_add(delay).saturating_add(record.duration.get());
-        self.pending.add(moment, Answer { decision, status });
+        let given_back = decision.taken.iter().any(|held| match &held.ends {
+            Ends::ChargeWhen(statuses) => !statuses.contains(&status),
+            Ends::Release | Ends::Stays => false,
+        });
+        if given_back {
+            let sent = decision.now.as_micros().saturating_add(delay);
+            let moment = sent.saturating_add(record.duration.get());
+            self.pending.add(moment, Answer { decision, status });
+        }
     }
 }
 
@@ -94,17 +116,5 @@ fn facts<'a>(
         client: client.address,
         trusted: client.trusted,
         cost: record.cost,
-    }
-}
-
-/// The memory store never waits, so what it promises is there at the first asking.
-fn at_once<T>(future: impl Future<Output = T>) -> T {
-    let mut future = pin!(future);
-    let mut context = Context::from_waker(Waker::noop());
-    loop {
-        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
-            return value;
-        }
-        std::thread::yield_now();
     }
 }

@@ -17,6 +17,10 @@ pub struct DecisionLines<W> {
 /// How much is gathered before it is written.
 const PIECE: usize = 256 * 1024;
 
+/// A request that was rejected before any limit was asked, up to the names of those that refused.
+const REJECTED: &[u8] =
+    b",\"decision\":\"refuse\",\"delay_us\":0,\"retry_after_us\":null,\"refused_by\":[";
+
 impl<W: Write> DecisionLines<W> {
     /// Writes to `out`; `names` are those of the policy's limits, in order.
     pub fn new(out: W, names: impl IntoIterator<Item = impl AsRef<str>>) -> DecisionLines<W> {
@@ -24,20 +28,28 @@ impl<W: Write> DecisionLines<W> {
         DecisionLines { out, buffer: Vec::with_capacity(PIECE + 4_096), names }
     }
 
-    /// Writes what came of the request on `line`. A request that is rejected before it is decided (no route under
+    /// Writes what came of the request on `line`; `route` is the place of the route that it matched. A request that is rejected before it is decided (no route under
     /// `default: refuse`, an impossible path, a missing identity) is refused for ever, by no limit.
     ///
     /// # Errors
     /// What the writer says.
-    pub fn write(&mut self, line: u64, ruling: &Ruling) -> io::Result<()> {
+    pub fn write(&mut self, line: u64, route: Option<usize>, ruling: &Ruling) -> io::Result<()> {
         self.text(b"{\"line\":");
         self.number(line);
         match ruling {
             Ruling::Decided(decision) => self.decision(decision),
-            Ruling::Rejected(_) => self.text(
-                b",\"decision\":\"refuse\",\"delay_us\":0,\"retry_after_us\":null,\"refused_by\":[],\"route\":null,\"limits\":[]}\n",
-            ),
+            Ruling::Rejected(_) => self.text(REJECTED),
         }
+        self.text(b"],\"route\":");
+        match route {
+            Some(route) => self.number(route as u64),
+            None => self.text(b"null"),
+        }
+        self.text(b",\"limits\":[");
+        if let Ruling::Decided(decision) = ruling {
+            self.list(decision.limits.iter(), DecisionLines::limit);
+        }
+        self.text(b"]}\n");
         if self.buffer.len() >= PIECE { self.pass_on() } else { Ok(()) }
     }
 
@@ -77,14 +89,6 @@ impl<W: Write> DecisionLines<W> {
                 self.list(decision.refused_by(), |lines, report| lines.name(report));
             }
         }
-        self.text(b"],\"route\":");
-        match decision.route {
-            Some(route) => self.number(route as u64),
-            None => self.text(b"null"),
-        }
-        self.text(b",\"limits\":[");
-        self.list(decision.limits.iter(), DecisionLines::limit);
-        self.text(b"]}\n");
     }
 
     fn limit(&mut self, report: &LimitReport) {

@@ -1,10 +1,10 @@
 //! What came of a whole replay, for a person to read.
 
 use tollgate_core::{Micros, Timestamp};
-use tollgate_policy::{Decision, LimitReport, Ruling, Verdict};
+use tollgate_policy::{Charges, Decision, LimitReport, Policy, Ruling, Verdict, readable_key};
 
 use super::peaks::{Busiest, Peak};
-use super::top::Top;
+use super::top::{Counted, Top};
 use crate::format::Strangers;
 
 /// Counts of a replay.
@@ -26,9 +26,13 @@ pub struct Summary {
     pub span: Option<(Timestamp, Timestamp)>,
     /// Fields that had no influence.
     pub strangers: Strangers,
-    pub(super) tallies: Vec<Tally>,
-    pub(super) refused_keys: Top,
+    /// The keys that limits refused most often, the most frequent first.
+    pub most_refused: Vec<RefusedKey>,
+    tallies: Vec<Tally>,
+    refused_keys: Top,
     peaks: [Peak; 3],
+    /// Room for a key.
+    key: Vec<u8>,
 }
 
 /// How often one class of a limit was asked, and refused.
@@ -48,6 +52,22 @@ pub struct Tally {
     class_place: Option<usize>,
 }
 
+/// A key and how often a limit refused it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefusedKey {
+    /// The limit's name.
+    pub limit: String,
+    /// The key, to be read.
+    pub key: String,
+    /// How often it was refused.
+    pub refusals: u64,
+    /// By how much that may be too high.
+    pub over: u64,
+}
+
+/// How many keys are shown.
+const SHOWN: usize = 10;
+
 /// Room for keys whose refusals are counted: more than are shown, so that those are hardly ever wrong.
 const KEYS: usize = 1_024;
 
@@ -62,9 +82,11 @@ impl Default for Summary {
             longest_delay: Micros::ZERO,
             span: None,
             strangers: Strangers::default(),
+            most_refused: Vec::new(),
             tallies: Vec::new(),
             refused_keys: Top::new(KEYS),
             peaks: [Peak::default(); 3],
+            key: Vec::new(),
         }
     }
 }
@@ -88,26 +110,10 @@ impl Summary {
         self.peaks.map(|peak| peak.most())
     }
 
-    /// The keys that were refused most often: the limit's place, the key, how often, and by how much that may be too high.
-    pub(super) fn most_refused(
-        &self,
-        most: usize,
-    ) -> impl Iterator<Item = (usize, &[u8], u64, u64)> {
-        self.refused_keys.most(most).into_iter().filter_map(|counted| {
-            let (limit, key) = counted.key.split_first_chunk()?;
-            Some((
-                usize::try_from(u32::from_le_bytes(*limit)).ok()?,
-                key,
-                counted.count,
-                counted.over,
-            ))
-        })
-    }
-
-    pub(super) fn note(&mut self, now: Timestamp, ruling: &Ruling) {
+    pub(super) fn note(&mut self, now: Timestamp, charges: &Charges, ruling: &Ruling) {
         self.span = Some((self.span.map_or(now, |(first, _)| first), now));
         let passed = match ruling {
-            Ruling::Decided(decision) => self.note_decision(decision),
+            Ruling::Decided(decision) => self.note_decision(charges, decision),
             Ruling::Rejected(_) => {
                 self.rejected += 1;
                 false
@@ -117,7 +123,7 @@ impl Summary {
         self.peaks[if passed { 1 } else { 2 }].note(now);
     }
 
-    fn note_decision(&mut self, decision: &Decision) -> bool {
+    fn note_decision(&mut self, charges: &Charges, decision: &Decision) -> bool {
         for report in &decision.limits {
             let tally = self.tally(report);
             tally.asked += 1;
@@ -129,9 +135,23 @@ impl Summary {
                 self.delayed += 1;
                 self.longest_delay = self.longest_delay.max(delay);
             }
-            Verdict::Refuse(_) => self.refused += 1,
+            Verdict::Refuse(_) => {
+                self.refused += 1;
+                self.note_keys(charges, decision);
+            }
         }
         !matches!(decision.judged, Verdict::Refuse(_))
+    }
+
+    fn note_keys(&mut self, charges: &Charges, decision: &Decision) {
+        for ((planned, key), report) in charges.iter().zip(&decision.limits) {
+            if report.refused && !report.shadow {
+                self.key.clear();
+                self.key.extend_from_slice(&(planned.limit as u32).to_le_bytes());
+                self.key.extend_from_slice(key);
+                self.refused_keys.note(&self.key);
+            }
+        }
     }
 
     /// A policy has few limits and classes, so a look along the list is the quickest.
@@ -153,11 +173,26 @@ impl Summary {
         &mut self.tallies[place]
     }
 
-    /// Puts the tallies into the policy's order and gives classes their names.
-    pub(super) fn name_classes(&mut self, class: impl Fn(usize, usize) -> Option<String>) {
+    /// Ends the count: puts the tallies into the policy's order, and gives classes and keys their names.
+    pub(super) fn name(&mut self, policy: &Policy) {
         self.tallies.sort_by_key(|tally| (tally.limit_place, tally.class_place));
         for tally in &mut self.tallies {
-            tally.class = tally.class_place.and_then(|place| class(tally.limit_place, place));
+            let class =
+                tally.class_place.and_then(|place| policy.class_name(tally.limit_place, place));
+            tally.class = class.map(str::to_owned);
         }
+        self.most_refused = self
+            .refused_keys
+            .most(SHOWN)
+            .into_iter()
+            .filter_map(|counted| refused_key(policy, counted))
+            .collect();
     }
+}
+
+fn refused_key(policy: &Policy, counted: &Counted) -> Option<RefusedKey> {
+    let (limit, key) = counted.key.split_first_chunk()?;
+    let name = policy.limit_name(usize::try_from(u32::from_le_bytes(*limit)).ok()?)?;
+    let (refusals, over) = (counted.count, counted.over);
+    Some(RefusedKey { limit: name.to_string(), key: readable_key(key), refusals, over })
 }

@@ -1,0 +1,117 @@
+//! The command line: parsed once into values that cannot be wrong.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tollgate_policy::Mode;
+use tollgate_sim::format::Format;
+
+/// Layered rate limiting with exact arithmetic: a gateway, and the same engine to try policies on.
+#[derive(Debug, Parser)]
+#[command(name = "tollgate", version, propagate_version = true, subcommand_required = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Check a policy: every error with its place, or warnings and a summary of its limits.
+    Validate {
+        /// The policy file.
+        policy: PathBuf,
+    },
+    /// Decide recorded requests by a policy, in the trace's own time.
+    Replay(Replay),
+    /// Print the JSON Schema of policy files.
+    Schema,
+}
+
+/// `tollgate replay`.
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// The policy file.
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: PathBuf,
+    /// Recorded requests; several files are merged by time. `-` is standard input. gzip and zstd are read as they are.
+    #[arg(long, value_name = "FILE", required = true, num_args = 1..)]
+    pub(crate) requests: Vec<PathBuf>,
+    /// Where decisions go, one JSON object a line; `-` is standard output. Without it only the summary is printed.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) decisions: Option<PathBuf>,
+    /// The form of the recorded requests.
+    #[arg(long, value_enum, default_value_t = FormatName::Jsonl)]
+    pub(crate) format: FormatName,
+    /// Pass over bad lines and count them, instead of stopping at the first.
+    #[arg(long)]
+    pub(crate) skip_bad: bool,
+    /// Whether decisions have effect; goes before the policy's own `mode`. In shadow mode what enforce decides is reported.
+    #[arg(long, env = "TOLLGATE_MODE", value_enum)]
+    pub(crate) mode: Option<ModeName>,
+}
+
+/// [`Mode`] as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeName {
+    /// Decisions have effect.
+    Enforce,
+    /// Decisions are made, charged and reported, and everything passes at once.
+    Shadow,
+    /// No decision is made.
+    Off,
+}
+
+impl From<ModeName> for Mode {
+    fn from(name: ModeName) -> Mode {
+        match name {
+            ModeName::Enforce => Mode::Enforce,
+            ModeName::Shadow => Mode::Shadow,
+            ModeName::Off => Mode::Off,
+        }
+    }
+}
+
+/// [`Format`] as a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatName {
+    /// One JSON object a line, as the documentation of `replay` says.
+    Jsonl,
+    /// nginx's or Apache's combined access log.
+    Nginx,
+    /// Envoy's access log in JSON.
+    Envoy,
+    /// Comma-separated values; the first line names the columns.
+    Csv,
+}
+
+impl From<FormatName> for Format {
+    fn from(name: FormatName) -> Format {
+        match name {
+            FormatName::Jsonl => Format::Jsonl,
+            FormatName::Nginx => Format::Nginx,
+            FormatName::Envoy => Format::Envoy,
+            FormatName::Csv => Format::Csv,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn several_files_of_requests_keep_their_order() {
+        let line =
+            ["tollgate", "replay", "--policy", "p", "--requests", "a", "--requests", "b", "c"];
+        let Command::Replay(replay) = Arguments::parse_from(line).command else { panic!("replay") };
+        assert_eq!(replay.requests, ["a", "b", "c"].map(PathBuf::from));
+    }
+}

@@ -1,0 +1,7 @@
+//! What the command can do, a file each.
+
+pub(crate) mod effective;
+pub(crate) mod load;
+pub(crate) mod replay;
+pub(crate) mod schema;
+pub(crate) mod validate;
