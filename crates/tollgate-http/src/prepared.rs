@@ -1,12 +1,11 @@
 //! The parts of a limit's answers that are the same every time, made ready when a policy is loaded.
 
 use std::io::Write;
-use std::sync::Arc;
 
 use http::StatusCode;
 use tollgate_core::Algorithm;
-use tollgate_policy::LimitReport;
 use tollgate_policy::settings::{Class, LimitSettings, Refusal};
+use tollgate_policy::{LimitReport, Name};
 
 use crate::fields::{self, Described};
 use crate::problem::{self, Kind};
@@ -16,7 +15,7 @@ use crate::stated::Wait;
 /// The parts of a limit that are the same in every answer.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    pub(crate) name: Arc<str>,
+    pub(crate) name: Name,
     /// As a structured field's String.
     field_name: String,
     /// As a JSON string.
@@ -45,16 +44,16 @@ impl Prepared {
             title: escaped(title),
             detail: escaped(detail),
             rules: limit.classes.iter().map(rule).collect(),
-            ..Prepared::unknown(&limit.name)
+            ..Prepared::unknown((&*limit.name).into())
         }
     }
 
     /// A limit of which nothing but the name is known.
-    pub(crate) fn unknown(name: &Arc<str>) -> Prepared {
+    pub(crate) fn unknown(name: Name) -> Prepared {
         Prepared {
-            name: Arc::clone(name),
-            field_name: fields::sf_string(name),
-            json_name: problem::json_string(name),
+            name,
+            field_name: fields::sf_string(&name),
+            json_name: problem::json_string(&name),
             concurrent: false,
             kind: Kind::QuotaExceeded,
             status: StatusCode::TOO_MANY_REQUESTS,

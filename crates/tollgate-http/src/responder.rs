@@ -1,7 +1,6 @@
 //! A decision in the form that clients obey.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -27,10 +26,18 @@ pub struct Responder {
 }
 
 impl Responder {
-    /// Prepares answers for a policy's limits: `settings.answers` and `settings.limits`.
+    /// Prepares answers for a policy's limits: `settings.answers` and `settings.limits`. A family
+    /// of header fields that is named twice is sent once.
     #[must_use]
     pub fn new(answers: &Answers, limits: &[LimitSettings]) -> Responder {
-        Responder { answers: answers.clone(), limits: limits.iter().map(Prepared::new).collect() }
+        let mut answers = answers.clone();
+        let mut seen = Vec::with_capacity(answers.headers.len());
+        answers.headers.retain(|family| {
+            let new = !seen.contains(family);
+            seen.push(*family);
+            new
+        });
+        Responder { answers, limits: limits.iter().map(Prepared::new).collect() }
     }
 
     /// Adds to `headers` the fields that describe how a request's limits stand; none where it has no enforced limits.
@@ -120,31 +127,12 @@ impl Responder {
     fn prepared(&self, report: &LimitReport) -> Cow<'_, Prepared> {
         match self.limits.get(report.limit) {
             Some(limit) if *limit.name == *report.name => Cow::Borrowed(limit),
-            _ => Cow::Owned(Prepared::unknown(&Arc::from(report.name.as_str()))),
+            _ => Cow::Owned(Prepared::unknown(report.name)),
         }
     }
 }
 
-/// The limit that an answer describes: of those that refuse the one with the longest retry time, else the one with the
-/// least share left; the narrowest of equals. A shadow limit never decides.
+/// The limit that an answer describes. A shadow limit is on trial: clients are told nothing of it.
 fn deciding(decision: &Decision) -> Option<&LimitReport> {
-    let refusing = decision
-        .refused_by()
-        .reduce(|longest, report| if report.retry > longest.retry { report } else { longest });
-    let enforced = decision.limits.iter().filter(|report| !report.shadow);
-    refusing.or_else(|| {
-        enforced.reduce(|least, report| if less_left(report, least) { report } else { least })
-    })
-}
-
-/// Whether a smaller share of `one` is left than of `other`.
-fn less_left(one: &LimitReport, other: &LimitReport) -> bool {
-    let product = |left: &LimitReport, whole: &LimitReport| {
-        u128::from(left.standing.remaining) * u128::from(whole.quota)
-    };
-    match (one.quota, other.quota) {
-        (_, 0) => false,
-        (0, _) => true,
-        _ => product(one, other) < product(other, one),
-    }
+    decision.deciding().filter(|report| !report.shadow)
 }

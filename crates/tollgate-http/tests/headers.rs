@@ -130,6 +130,9 @@ fn the_least_share_left_is_described_where_nothing_refuses() {
 fn a_shadow_limit_is_not_spoken_of() {
     let mut shadow = settings("trial", fixed(1, MINUTE));
     shadow.rules.shadow = true;
+    let mut alone = Route::new(vec![shadow.clone()]);
+    let decision = alone.ask(at(0), 1);
+    assert!(alone.described(&decision).is_empty());
     let mut route = Route::new(vec![shadow, settings("real", fixed(10, MINUTE))]);
     let decision = route.ask_times(at(0), 3);
     assert!(decision.limits[0].refused, "it would have refused");
@@ -166,8 +169,8 @@ fn the_policy_chooses_the_families() {
     let answer = route.refuse(&decision);
     let names: Vec<&str> = answer.headers.keys().map(http::HeaderName::as_str).collect();
     assert_eq!(names, ["content-type", "cache-control", "retry-after"]);
-    let all = vec![HeaderFamily::Draft03, HeaderFamily::XRateLimit, HeaderFamily::Ietf];
-    route.answers.headers = all;
+    let all = [HeaderFamily::Draft03, HeaderFamily::XRateLimit, HeaderFamily::Ietf];
+    route.answers.headers = [all, all].concat();
     assert_eq!(route.described(&decision).len(), 8);
 }
 

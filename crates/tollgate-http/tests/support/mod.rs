@@ -168,7 +168,7 @@ fn report(place: usize, limit: &LimitSettings, cost: u64, outcome: &Outcome) -> 
     };
     LimitReport {
         limit: place,
-        name: limit.name.clone().into(),
+        name: (&*limit.name).into(),
         class: None,
         cost,
         refused: outcome.refused,

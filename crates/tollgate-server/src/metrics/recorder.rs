@@ -6,7 +6,7 @@ use std::sync::Arc;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::{Family, MetricConstructor};
 use tollgate_policy::settings::{LimitSettings, Settings};
-use tollgate_policy::{Decision, LimitReport, Verdict};
+use tollgate_policy::{Decision, LimitReport, Name, Verdict};
 
 use super::Metrics;
 use super::histogram::Histogram;
@@ -23,7 +23,7 @@ pub struct Recorder {
     unrouted: Outcomes,
     /// Used share, by the limit's place.
     used: Vec<Histogram>,
-    names: Vec<Arc<str>>,
+    names: Vec<Name>,
 }
 
 /// The label sets that belong to one policy.
@@ -64,7 +64,7 @@ impl Recorder {
         let unrouted = labels.route(&metrics, &labels::NO_ROUTE.into());
         let used = settings.limits.iter().map(|limit| labels.used(&metrics, &limit.name)).collect();
         labels.servers(settings);
-        let names = settings.limits.iter().map(|limit| Arc::clone(&limit.name)).collect();
+        let names = settings.limits.iter().map(|limit| Name::from(&*limit.name)).collect();
         (Recorder { metrics, routes, unrouted, used, names }, labels)
     }
 
