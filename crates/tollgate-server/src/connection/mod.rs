@@ -25,8 +25,8 @@ pub(crate) use pace::{Pace, Turn};
 pub(crate) use places::{Place, Places};
 pub(crate) use socket::Socket;
 
-/// The least buffer that hyper takes; smaller limits are the gateway's own check.
-const LEAST_BUFFER: usize = 8 * 1024;
+/// hyper takes headers that are larger than the limit by this much, so that the gateway's own check can answer them in full.
+const HEADER_SLACK: usize = 16 * 1024;
 
 /// What the requests of one connection share.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ async fn run(
 ) -> End {
     let service = service_fn(|request| Arc::clone(&gateway).answer(Arc::clone(client), request));
     let connection = http1::Builder::new()
-        .max_buf_size(settings.max_header_bytes.max(LEAST_BUFFER))
+        .max_buf_size(settings.max_header_bytes.saturating_add(HEADER_SLACK))
         .max_headers(settings.max_headers)
         .serve_connection(TokioIo::new(client.socket.clone()), service)
         .with_upgrades();

@@ -11,6 +11,10 @@ use super::waiter::Unserved;
 use super::{ClientGone, Gateway, Ticket};
 
 /// Whether a request passes.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "made and taken apart at once; boxing would cost every request an allocation"
+)]
 pub(super) enum Admission {
     /// It does; the ticket says what it owes.
     Passes(Ticket),
@@ -64,10 +68,7 @@ impl Gateway {
         match self.wait(&visit.live, visit.client, decision, delay).await {
             Ok(ticket) => Ok(Admission::Passes(ticket)),
             Err(Unserved::Full) => Ok(Admission::Answered(self.room_is_full(delay))),
-            Err(Unserved::Gone) => {
-                self.metrics().abandoned.inc();
-                Err(ClientGone)
-            }
+            Err(Unserved::Gone) => Err(ClientGone),
         }
     }
 

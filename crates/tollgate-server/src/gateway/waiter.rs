@@ -95,10 +95,14 @@ impl Drop for Waiter<'_> {
         let now = self.gateway.clock.now();
         // Those behind move up before the store knows: whoever is decided in between is told too long a wait, never too
         // short a one.
-        let left = seat.map(|seat| seat.leave(now.as_micros())).unwrap_or_default();
+        let left = seat.map(|seat| {
+            self.gateway.metrics().abandoned.inc();
+            seat.leave(now.as_micros())
+        });
         for held in &mut decision.taken {
             // It may have moved up itself.
-            if let Some(claim) = left.iter().find(|claim| claim.line == line(&held.taken)) {
+            if let Some(claim) = left.iter().flatten().find(|claim| claim.line == line(&held.taken))
+            {
                 let wait = claim.due.saturating_sub(held.taken.charged.at.as_micros());
                 held.wait = Micros::new(wait);
             }

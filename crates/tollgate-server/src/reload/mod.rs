@@ -42,6 +42,8 @@ impl Follower {
         let mut watched = self.sources();
         // Held for its watching.
         let mut _watch = Watch::new(&watched, changed.clone());
+        // What changed between the first reading and the watch.
+        self.look(Cause::Changed);
         loop {
             let cause = tokio::select! {
                 asked = asked.recv() => match asked {

@@ -1,0 +1,150 @@
+//! Bytes that two readers could read differently, and bytes that are no request: each is refused, and what follows it on
+//! the connection is never taken for a request.
+
+use crate::harness::{Connection, Gate, Raw, Upstream};
+use crate::policies::open;
+
+/// Sends `bytes` and expects one answer with `status`, then the end of the connection.
+#[track_caller]
+fn refused(gate: &Gate, bytes: &str, status: u16) {
+    let mut connection = Connection::open(gate.address);
+    connection.send(bytes);
+    let reply = connection.reply();
+    assert_eq!(reply.status, status, "{bytes:?}: {reply:?}");
+}
+
+#[test]
+fn lengths_that_contradict_each_other_are_refused() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    let smuggled = "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
+    for fields in [
+        "content-length: 0\r\ncontent-length: 39",
+        "content-length: 39\r\ncontent-length: 0",
+        "content-length: 0, 39",
+        "content-length: +5",
+        "content-length: 0x5",
+        "content-length: -1",
+        "content-length: 99999999999999999999",
+        "transfer-encoding: gzip",
+        "transfer-encoding: chunked, gzip",
+        "transfer-encoding: chunked, identity",
+        "transfer-encoding:\u{b}chunked",
+    ] {
+        let request = format!("POST / HTTP/1.1\r\nhost: a\r\n{fields}\r\n\r\n0\r\n\r\n{smuggled}");
+        let mut connection = Connection::open(gate.address);
+        connection.send(&request);
+        let reply = connection.reply();
+        assert_eq!(reply.status, 400, "{fields:?}: {reply:?}");
+    }
+    let seen = upstream.seen();
+    assert!(seen.is_empty(), "{seen:?}");
+}
+
+/// RFC 9112, 6.3: a length beside chunks may be dropped, if it is not passed on and the connection ends; a length that is
+/// said twice counts once.
+#[test]
+fn a_needless_length_is_not_passed_on() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    for fields in [
+        "content-length: 3\r\ntransfer-encoding: chunked",
+        "transfer-encoding: chunked\r\ncontent-length: 3",
+    ] {
+        let mut connection = Connection::open(gate.address);
+        let smuggled = "GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
+        connection
+            .send(format!("POST / HTTP/1.1\r\nhost: a\r\n{fields}\r\n\r\n0\r\n\r\n{smuggled}"));
+        let reply = connection.reply();
+        assert_eq!((reply.status, reply.header("connection").as_deref()), (200, Some("close")));
+        assert!(connection.is_closed(), "{fields:?}");
+        assert_eq!(upstream.last().header("content-length"), None);
+    }
+    let mut connection = Connection::open(gate.address);
+    connection
+        .send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 1\r\n\r\nx");
+    assert_eq!(connection.reply().text(), "x");
+    assert_eq!(upstream.last().headers.get_all("content-length").iter().count(), 1);
+    assert!(upstream.seen().iter().all(|seen| seen.target == "/"));
+}
+
+#[test]
+fn a_chunk_that_is_none_breaks_the_request_off() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    for body in ["zz\r\n", "5\r\nhelloX\r\n", "-1\r\n", "fffffffffffffffff\r\n"] {
+        let mut connection = Connection::open(gate.address);
+        let head = "POST /echo HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n";
+        connection.send(format!("{head}{body}GET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n"));
+        let mut answer = [0; 12];
+        let read = connection.read(&mut answer);
+        assert!(
+            read == 0 || answer.starts_with(b"HTTP/1.1 400"),
+            "{body:?}: {:?}",
+            &answer[..read]
+        );
+    }
+    assert!(upstream.seen().iter().all(|seen| seen.target != "/smuggled"));
+}
+
+#[test]
+fn hosts_that_are_none_or_many_are_refused() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    refused(&gate, "GET / HTTP/1.1\r\n\r\n", 400);
+    refused(&gate, "GET / HTTP/1.1\r\nhost: a\r\nhost: b\r\n\r\n", 400);
+    refused(&gate, "GET / HTTP/1.1\r\nhost: a/b\r\n\r\n", 400);
+}
+
+#[test]
+fn what_is_no_request_is_refused() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    refused(&gate, "nonsense\r\n\r\n", 400);
+    refused(&gate, "GET / HTTP/1.1\r\nhost: a\r\nbad name: x\r\n\r\n", 400);
+    refused(&gate, "GET / HTTP/1.1\r\nhost: a\r\nx: a\0b\r\n\r\n", 400);
+    refused(&gate, "GET / HTTP/1.1\r\nhost: a\r\n folded: x\r\n\r\n", 400);
+    refused(&gate, "GET / HTTP/3.7\r\nhost: a\r\n\r\n", 400);
+    assert!(upstream.seen().is_empty());
+}
+
+#[test]
+fn an_upstream_that_speaks_no_http_is_a_bad_gateway() {
+    for answer in [
+        "nonsense\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nx",
+        "",
+        "HTTP/1.1 200",
+        "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n",
+    ] {
+        let upstream = Raw::start(move |stream, _| {
+            if Raw::head(stream).is_some() {
+                let _ = std::io::Write::write_all(stream, answer.as_bytes());
+            }
+        });
+        let gate = Gate::start(&open(upstream.address));
+        let mut connection = Connection::open(gate.address);
+        assert_eq!(connection.get("/").status, 502, "{answer:?}");
+        assert_eq!(connection.get("/").status, 502, "the client's connection stays");
+    }
+}
+
+#[test]
+fn an_answer_that_breaks_off_is_not_made_whole() {
+    let upstream = Raw::start(|stream, _| {
+        if Raw::head(stream).is_some() {
+            let answer = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n";
+            let _ = std::io::Write::write_all(stream, answer.as_bytes());
+        }
+    });
+    let gate = Gate::start(&open(upstream.address));
+    let mut connection = Connection::open(gate.address);
+    connection.send("GET / HTTP/1.1\r\nhost: a\r\n\r\n");
+    assert_eq!(connection.head().status, 200);
+    let mut body = [0; 64];
+    let mut text = Vec::new();
+    while let read @ 1.. = connection.read(&mut body) {
+        text.extend_from_slice(&body[..read]);
+    }
+    assert_eq!(String::from_utf8_lossy(&text), "5\r\nhello\r\n", "no last chunk");
+}
