@@ -154,8 +154,8 @@ impl Parameters for TokenBucketForm {
         let burst = self.burst.as_ref().map_or(Burst::Units(rate.count), |burst| burst.value);
         if burst == Burst::Units(0) && rate.count > 0 {
             let at = self.burst.as_ref().map_or(Span::default(), |burst| burst.span);
-            let help = "write at least 1, or a rate of 0 to shut the limit";
-            sink.error(at, "a bucket that holds nothing never admits".to_owned(), help.to_owned());
+            let help = "write at least 1, unless it is meant to be shut";
+            sink.warn(at, "a bucket that holds nothing never admits".to_owned(), help);
         }
         let empty = self.initial.as_ref().is_some_and(|initial| initial.value == Initial::Empty);
         let empty_at = empty.then(|| sink.surroundings.moment());
@@ -274,7 +274,7 @@ fn zone_name(zone: &At<String>, sink: &mut Sink<'_>) -> Option<String> {
 }
 
 fn starting_day(starts: &At<u64>, every: Option<Every>, sink: &mut Sink<'_>) -> Option<u8> {
-    if every.is_some_and(|every| every != Every::Month) {
+    if starts.value != 1 && every.is_some_and(|every| every != Every::Month) {
         let help = "leave it out: days begin at midnight, weeks on Monday";
         sink.error(starts.name, "`starts` goes with `every: month`".to_owned(), help.to_owned());
         return None;

@@ -21,7 +21,7 @@ record! {
         /// The client is the n-th address from the right, whoever sends it. Not with `trusted_proxies`.
         optional trusted_hops: u64,
         /// The one header that is read.
-        optional header: ForwardedHeader,
+        optional header: HopsHeader,
         /// IPv6 addresses count by this prefix, 32 to 128; 64 unless said otherwise.
         optional ipv6_prefix: u64,
         /// Whether `64:ff9b::/96` stands for the IPv4 address in its low 32 bits.
@@ -29,9 +29,15 @@ record! {
     }
 }
 
-choice! { ForwardedHeader, "header of hops" {
-    "x-forwarded-for" => ForwardedHeader::XForwardedFor,
-    "forwarded" => ForwardedHeader::Forwarded,
+/// Which header tells of hops; case does not count in header names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HopsHeader(ForwardedHeader);
+
+choice! { HopsHeader, "header of hops" {
+    "x-forwarded-for" => HopsHeader(ForwardedHeader::XForwardedFor),
+    "forwarded" => HopsHeader(ForwardedHeader::Forwarded),
+    "X-Forwarded-For" => HopsHeader(ForwardedHeader::XForwardedFor),
+    "Forwarded" => HopsHeader(ForwardedHeader::Forwarded),
 } }
 
 /// A network in CIDR form, or a single address.
@@ -73,7 +79,7 @@ pub(crate) fn client_address(
         said.hops = hops;
     }
     if let Some(header) = &form.header {
-        said.header = header.value;
+        said.header = header.value.0;
     }
     if let Some(prefix) = &form.ipv6_prefix {
         match u8::try_from(prefix.value) {

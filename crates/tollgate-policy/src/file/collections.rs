@@ -161,3 +161,26 @@ impl<T: Shape> Shape for Maybe<T> {
         into_schema(json!({ "anyOf": [T::schema(generator), { "type": "null" }] }))
     }
 }
+
+/// Something that is there or not: `name: true`, `name: {}`, or `name:` alone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Presence;
+
+impl Shape for Presence {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<Presence> {
+        match &node.value {
+            Value::Null => Some(Presence),
+            Value::Map(entries) if entries.is_empty() => Some(Presence),
+            Value::Scalar(text) if text == "true" => Some(Presence),
+            _ => {
+                let help = "write `true`, or leave the field out";
+                sink.error(node.span, "this is there or not".to_owned(), help.to_owned());
+                None
+            }
+        }
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        into_schema(json!({ "enum": [true, null, {}] }))
+    }
+}

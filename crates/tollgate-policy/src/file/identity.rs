@@ -144,14 +144,7 @@ fn source(form: &SourceForm, world: &World<'_>, sink: &mut Sink<'_>) -> Option<S
     if let Some(table) = &form.table {
         return verified::table(table, world, sink);
     }
-    if let Some(ip) = &form.ip {
-        if ip.value.0 == Some(false) {
-            sink.error(
-                ip.span,
-                "`ip: false` is no source".to_owned(),
-                "write `ip: true`".to_owned(),
-            );
-        }
+    if form.ip.is_some() {
         return Some(Source::Ip);
     }
     form.basic.as_ref().map(|_| Source::BasicUser)

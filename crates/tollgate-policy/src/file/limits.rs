@@ -1,6 +1,6 @@
 //! `limits:`, the named rules.
 
-use tollgate_core::{Limit, Rules};
+use tollgate_core::{Limit, Rules, SpecError};
 
 use super::algorithms::{
     ConcurrencyForm, FixedWindowForm, LeakyBucketForm, QuotaForm, SlidingLogForm,
@@ -12,6 +12,7 @@ use super::diagnostic::Span;
 use super::names::Known;
 use super::nearest::listed;
 use super::node::Node;
+use super::parameters::Written;
 use super::shape::{At, choice, record};
 use super::sink::Sink;
 use crate::settings::{Class, Identity, IdentityRef, LimitSettings, Missing, Refusal};
@@ -224,18 +225,26 @@ fn algorithm(
     };
     // What the core would say of a rule was said already, and better.
     let rules = if rules_fit { limit.rules.clone() } else { Rules::default() };
-    found.into_iter().map(|class| checked(class, &rules, sink)).collect()
+    for (class, at) in &found {
+        checked(form, class, *at, &rules, sink);
+    }
+    found.into_iter().map(|(class, _)| class).collect()
 }
 
 /// Asks the core whether the parameters can be computed with.
-fn checked(class: (Class, Span), rules: &Rules, sink: &mut Sink<'_>) -> Class {
-    let (class, at) = class;
-    if let Some(algorithm) = &class.algorithm
-        && let Err(wrong) = Limit::new(algorithm.clone(), rules.clone())
-    {
-        sink.error(at, wrong.to_string(), None);
-    }
-    class
+fn checked(form: &LimitForm, class: &Class, at: Span, rules: &Rules, sink: &mut Sink<'_>) {
+    let Some(algorithm) = &class.algorithm else { return };
+    let Err(wrong) = Limit::new(algorithm.clone(), rules.clone()) else { return };
+    let parameter = match &wrong {
+        SpecError::ZeroSpan { parameter }
+        | SpecError::SpanTooLong { parameter, .. }
+        | SpecError::TooLarge { parameter, .. }
+        | SpecError::BucketTooLarge { parameter } => Some(*parameter),
+        _ => None,
+    };
+    let written = Written::of(form, class);
+    let at = parameter.and_then(|name| written.parameter(name)).unwrap_or(at);
+    sink.error(at, wrong.to_string(), None);
 }
 
 /// The class that stands in: the `default` of the identity that `by` names.

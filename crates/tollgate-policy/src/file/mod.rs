@@ -20,7 +20,9 @@ mod limits;
 mod names;
 mod nearest;
 mod node;
+mod parameters;
 mod paths;
+mod places;
 mod policy_file;
 pub mod rate;
 mod render;
@@ -33,7 +35,6 @@ mod shape;
 mod sink;
 mod sources;
 mod substitute;
-mod summary;
 mod surroundings;
 mod tables;
 mod test_case;
@@ -53,11 +54,13 @@ pub use test_case::{
 };
 pub use tree::MAX_FILE_BYTES;
 
+use places::Places;
 use policy_file::PolicyFile;
 use shape::Shape as _;
 use sink::Sink;
 use test_forms::TestFile;
 
+use crate::Policy;
 use crate::settings::Settings;
 
 /// A policy file that may run.
@@ -69,13 +72,25 @@ pub struct Read {
     pub warnings: Report,
     /// Its `tests:`.
     pub tests: Vec<TestCase>,
+    /// Where what the settings hold is written.
+    places: Places,
 }
 
 impl Read {
-    /// The limits in words, with their effective parameters, one line each: what `tollgate validate` prints.
-    #[must_use]
-    pub fn summary(&self) -> String {
-        summary::summary(&self.settings)
+    /// Compiles the settings: reads the files of tables and keys, too.
+    ///
+    /// # Errors
+    /// A [`Report`] of all that is wrong, each thing at the table, identity, limit or route that it concerns.
+    pub fn compile(&self) -> Result<Policy, Box<Report>> {
+        Policy::compile(self.settings.clone()).map_err(|wrong| {
+            let mut report = Report::new(self.warnings.source_name(), self.warnings.text());
+            for problem in wrong.problems {
+                let place = self.places.of(problem.place);
+                report.push(Severity::Error, place, problem.text, None);
+            }
+            report.sort();
+            Box::new(report)
+        })
     }
 }
 
@@ -97,7 +112,8 @@ pub fn read(
     }
     traps::limits(&file, &settings, &mut sink);
     route_traps::routes(&file, &settings, &mut sink);
-    Ok(Read { settings, warnings: sink.into_report(), tests })
+    let places = Places::of_file(&file);
+    Ok(Read { settings, warnings: sink.into_report(), tests, places })
 }
 
 /// Reads a file of tests beside a policy: the same `tests:` section, alone.

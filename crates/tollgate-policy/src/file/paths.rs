@@ -1,4 +1,4 @@
-//! Path globs: their syntax, and whether one matches a path, for the warnings.
+//! Path globs: what is wrong with one, and what would be right.
 
 use super::diagnostic::Span;
 use super::sink::Sink;
@@ -53,47 +53,4 @@ fn encoding_fault(glob: &str) -> Option<(&'static str, String)> {
         }
     }
     None
-}
-
-/// Whether `glob` matches the normalised `path`. `**` takes any number of segments, also none.
-pub(crate) fn matches(glob: &str, path: &str) -> bool {
-    let glob: Vec<&str> = glob.split('/').skip(1).collect();
-    let path: Vec<&str> = path.split('/').skip(1).collect();
-    segments_match(&glob, &path)
-}
-
-/// Segment by segment, going back to the last `**` where the rest does not fit: no more than glob times path steps.
-fn segments_match(glob: &[&str], path: &[&str]) -> bool {
-    let (mut g, mut p, mut back) = (0, 0, None);
-    while p < path.len() {
-        if glob.get(g) == Some(&"**") {
-            back = Some((g, p));
-            g += 1;
-        } else if glob.get(g).is_some_and(|pattern| segment_matches(pattern, path[p])) {
-            (g, p) = (g + 1, p + 1);
-        } else if let Some((star, from)) = back {
-            back = Some((star, from + 1));
-            (g, p) = (star + 1, from + 1);
-        } else {
-            return false;
-        }
-    }
-    glob[g..].iter().all(|rest| *rest == "**")
-}
-
-/// `*` within a segment is any run of characters.
-fn segment_matches(pattern: &str, segment: &str) -> bool {
-    let Some((head, rest)) = pattern.split_once('*') else { return pattern == segment };
-    let Some(mut left) = segment.strip_prefix(head) else { return false };
-    let mut parts = rest.split('*').peekable();
-    while let Some(part) = parts.next() {
-        if parts.peek().is_none() {
-            return left.ends_with(part);
-        }
-        match left.find(part) {
-            Some(at) => left = &left[at + part.len()..],
-            None => return false,
-        }
-    }
-    true
 }

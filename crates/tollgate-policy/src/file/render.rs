@@ -1,19 +1,15 @@
 //! Diagnostics for a person's eyes: the line of the source, a caret under the place, and the help below.
 
-use super::diagnostic::{Diagnostic, Report, Severity};
+use super::diagnostic::{Diagnostic, Report};
 
 /// Longest part of a source line that is shown, in characters.
 const SHOWN: usize = 160;
 
-/// Renders all of `report`, one block a diagnostic and a line that counts them.
+/// Renders all of `report`, one block a diagnostic, with a blank line after each.
 pub(super) fn render(report: &Report) -> String {
     let mut out = String::new();
     for diagnostic in report.diagnostics() {
         block(report, diagnostic, &mut out);
-        out.push('\n');
-    }
-    if !report.is_empty() {
-        out.push_str(&tally(report));
         out.push('\n');
     }
     out
@@ -51,15 +47,4 @@ fn excerpt(source: &str, column: usize, width: usize) -> (String, String) {
     let room = SHOWN.saturating_sub(at).max(1);
     let caret = format!("{}{}", " ".repeat(at), "^".repeat(width.min(room)));
     (shown.trim_end().to_owned(), caret)
-}
-
-/// `2 errors, 1 warning`.
-fn tally(report: &Report) -> String {
-    let of = |severity, word: &str| match report.count(severity) {
-        0 => None,
-        1 => Some(format!("1 {word}")),
-        n => Some(format!("{n} {word}s")),
-    };
-    let parts = [of(Severity::Error, "error"), of(Severity::Warning, "warning")];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use super::nearest::listed;
-use super::paths;
 use super::policy_file::PolicyFile;
 use super::shape::At;
 use super::sink::Sink;
+use crate::route::Glob;
 use crate::settings::{IdentityRef, Match, Route, Settings, Source};
 
 /// Says what is risky in the routes of a policy without errors.
@@ -84,33 +84,35 @@ const PROBES: [&str; 9] = [
 
 fn probes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
     let Some(forms) = &file.routes else { return };
-    let first = |probe: &&str| settings.routes.iter().position(|route| takes(route, probe));
+    let open: Vec<Option<Glob>> = settings.routes.iter().map(open_to_probes).collect();
+    let first = |probe: &&str| {
+        open.iter().position(|glob| glob.as_ref().is_some_and(|glob| glob.matches(probe)))
+    };
+    let met = PROBES.map(|probe| first(&probe));
     for (place, (form, route)) in forms.value.iter().zip(&settings.routes).enumerate() {
         let Some(limits) = &form.value.limits else { continue };
-        if route.limits.is_empty() {
+        let mut limited =
+            PROBES.into_iter().zip(met).filter(|(_, met)| *met == Some(place)).peekable();
+        let Some((example, _)) = limited.peek().copied().filter(|_| !route.limits.is_empty())
+        else {
             continue;
-        }
-        let limited: Vec<&str> =
-            PROBES.into_iter().filter(|probe| first(probe) == Some(place)).collect();
-        let Some(example) = limited.first() else { continue };
-        let shown = listed(limited.iter().take(3).copied());
+        };
         let help = format!(
             "put `- match: {{ path: {example} }}` with `limits: []` first, if it is asked here"
         );
-        let message = format!("probes such as {shown} are limited here");
-        sink.warn(limits.span, message, &help);
+        let shown = listed(limited.take(3).map(|(probe, _)| probe));
+        sink.warn(limits.span, format!("probes such as {shown} are limited here"), &help);
     }
 }
 
-/// Whether a plain GET of `path` meets this route.
-fn takes(route: &Route, path: &str) -> bool {
-    let Match { path: glob, ignore_case, methods, hosts, headers } = &route.matcher;
-    let glob_takes = glob.as_deref().is_none_or(|glob| {
-        paths::matches(glob, path)
-            || (*ignore_case && paths::matches(&glob.to_ascii_lowercase(), path))
-    });
+/// The glob of a route that a plain GET can meet.
+fn open_to_probes(route: &Route) -> Option<Glob> {
+    let Match { path, ignore_case, methods, hosts, headers } = &route.matcher;
     let get = methods.is_empty() || methods.iter().any(|method| method == "GET");
-    glob_takes && get && hosts.is_empty() && headers.is_empty()
+    if !get || !hosts.is_empty() || !headers.is_empty() {
+        return None;
+    }
+    Glob::new(path.as_deref().unwrap_or("/**"), *ignore_case).ok()
 }
 
 /// Routes behind one that takes everything, or that match what an earlier one matches word for word.

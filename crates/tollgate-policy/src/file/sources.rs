@@ -1,6 +1,6 @@
 //! The forms of an identity's sources, as they are written.
 
-use super::collections::{Maybe, Short};
+use super::collections::{Presence, Short};
 use super::secrets::SecretForm;
 use super::shape::{At, choice, record};
 use crate::settings::{Fold, From};
@@ -23,7 +23,7 @@ record! {
         /// The user of HTTP basic authentication: a name only, not checked.
         optional basic: BasicWord,
         /// The client address.
-        optional ip: Maybe<bool>,
+        optional ip: Presence,
         /// A column of the row that another identity's value names.
         optional table: TableSourceForm,
         /// Several sources: the first that is present wins, each its own namespace.

@@ -2,10 +2,9 @@
 
 use tollgate_core::{Algorithm, Burst, LeakyBucket, Micros, TokenBucket};
 
-use super::diagnostic::Span;
 use super::duration::format_duration;
 use super::limits::LimitForm;
-use super::node::{Node, Value};
+use super::parameters::Written;
 use super::policy_file::PolicyFile;
 use super::sink::Sink;
 use crate::settings::{Class, Every, From, Identity, IdentityRef, LimitSettings, Settings, Source};
@@ -46,36 +45,6 @@ fn one_class(form: &LimitForm, class: &Class, sink: &mut Sink<'_>) {
             forgotten(!hourly, &written, sink);
         }
         Some(Algorithm::Concurrency(_)) | None => {}
-    }
-}
-
-/// Where a class's parameters are written.
-struct Written<'f> {
-    name: Span,
-    parameters: Option<&'f Node>,
-}
-
-impl<'f> Written<'f> {
-    fn of(form: &'f LimitForm, class: &Class) -> Written<'f> {
-        let (name, node) = form.algorithm();
-        let inner = class.name.as_deref().and_then(|class| match node.map(|node| &node.value) {
-            Some(Value::Map(entries)) => entries.iter().find(|entry| entry.key == class),
-            _ => None,
-        });
-        match inner {
-            Some(entry) => Written { name: entry.key_span, parameters: Some(&entry.node) },
-            None => Written { name, parameters: node },
-        }
-    }
-
-    /// The value of one parameter, where it is written.
-    fn parameter(&self, key: &str) -> Option<Span> {
-        match self.parameters.map(|node| &node.value) {
-            Some(Value::Map(entries)) => {
-                entries.iter().find(|entry| entry.key == key).map(|entry| entry.node.span)
-            }
-            _ => None,
-        }
     }
 }
 

@@ -7,7 +7,7 @@ use http::HeaderName;
 
 use crate::Facts;
 use crate::settings::{Match, Route};
-use glob::Glob;
+pub(crate) use glob::Glob;
 use host::Host;
 
 /// The routes' conditions, compiled. Matching allocates nothing.

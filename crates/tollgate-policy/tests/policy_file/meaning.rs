@@ -101,6 +101,8 @@ fn calendars() {
     };
     let expected = |every, zone: &str, starts| Calendar { every, time_zone: zone.into(), starts };
     assert_eq!(calendar("quota: { limit: 5, every: hour }"), expected(Every::Hour, "UTC", 1));
+    let spelt_out = "quota: { limit: 5, every: week, starts: 1 }";
+    assert_eq!(calendar(spelt_out), expected(Every::Week, "UTC", 1));
     assert_eq!(
         calendar("quota: { limit: 5, every: month, time_zone: Asia/Kolkata, starts: 31 }"),
         expected(Every::Month, "Asia/Kolkata", 31)
@@ -131,7 +133,7 @@ fn everything_at_the_top() {
         "listen: 0.0.0.0:80\nadmin: off\nstore: memory\nmode: shadow\ndefault: refuse\n\
          count_preflight: false\nheaders: none\nreset: delta\nretry_jitter: 20%\n\
          upstreams: { a: { servers: [\"127.0.0.1:1\", \"[::1]:2\", \"app.internal:3\"] } }\n\
-         client_address: { trusted_hops: 2, header: forwarded, ipv6_prefix: 128, nat64: true }\n\
+         client_address: { trusted_hops: 2, header: Forwarded, ipv6_prefix: 128, nat64: true }\n\
          gateway: { header_timeout: 5s, max_body_bytes: 1000, max_connections: 7 }\n\
          routes: [{ limits: [] }, { limits: [], count_preflight: true }]\n",
     )
@@ -178,7 +180,7 @@ fn every_source() {
          identity:\n\
          \x20 a: { header: X-User }\n\
          \x20 b: { cookie: SID, from: anyone }\n\
-         \x20 c: [{ query: User }, { path: 1 }, { path: { segment: 2 } }, { basic: user }, ip, { ip: true }]\n\
+         \x20 c: [{ query: User }, { path: 1 }, { path: { segment: 2 } }, { basic: user }, ip, { ip: true }, { ip: {} }, { ip: }]\n\
          \x20 d: { jwt: { claim: sub, secret: s3cret, issuer: me, audience: you }, fold: case }\n\
          \x20 e: { jwt: { claim: sub, public_key: k.pem, algorithm: ES256, header: X-Token } }\n\
          \x20 f: { jwt: { claim: sub, jwks: { file: k.json } } }\n\
@@ -200,11 +202,11 @@ fn every_source() {
     assert!(matches!(sources[3], Source::Path { segment: 1 }));
     assert!(matches!(sources[4], Source::Path { segment: 2 }));
     assert!(matches!(sources[5], Source::BasicUser));
-    assert!(matches!(sources[6..8], [Source::Ip, Source::Ip]));
+    assert!(matches!(sources[6..10], [Source::Ip, Source::Ip, Source::Ip, Source::Ip]));
     let Source::Jwt { claim, header, keys: JwtKeys::Hmac { algorithm, secret }, issuer, audience } =
-        sources[8]
+        sources[10]
     else {
-        panic!("{:?}", sources[8])
+        panic!("{:?}", sources[10])
     };
     assert_eq!(
         (claim.as_str(), header.as_str(), algorithm.as_str()),
@@ -212,17 +214,17 @@ fn every_source() {
     );
     assert_eq!(*secret, Secret(b"s3cret".to_vec()));
     assert_eq!((issuer.as_deref(), audience.as_deref()), (Some("me"), Some("you")));
-    assert!(matches!(sources[9], Source::Jwt { header, keys: JwtKeys::Pem { algorithm, .. }, .. }
+    assert!(matches!(sources[11], Source::Jwt { header, keys: JwtKeys::Pem { algorithm, .. }, .. }
         if algorithm == "ES256" && header == "x-token"));
-    assert!(matches!(sources[10], Source::Jwt { keys: JwtKeys::Jwks { file }, .. }
+    assert!(matches!(sources[12], Source::Jwt { keys: JwtKeys::Jwks { file }, .. }
         if *file == directory.path().join("k.json")));
     assert!(
-        matches!(sources[11], Source::ApiKey { at: ApiKeyAt::Header(name), table: 0, .. } if name == "x-key")
+        matches!(sources[13], Source::ApiKey { at: ApiKeyAt::Header(name), table: 0, .. } if name == "x-key")
     );
     assert!(
-        matches!(sources[12], Source::ApiKey { at: ApiKeyAt::Query(name), .. } if name == "key")
+        matches!(sources[14], Source::ApiKey { at: ApiKeyAt::Query(name), .. } if name == "key")
     );
-    assert!(matches!(sources[13], Source::Table { table: 1, value_of: 6, .. }));
+    assert!(matches!(sources[15], Source::Table { table: 1, value_of: 6, .. }));
     assert_eq!(settings.identities[3].fold, Fold { case: true });
     assert_eq!(settings.identities[7].default.as_deref(), Some("nobody"));
     assert_eq!(settings.identities[9].sources.len(), 2);

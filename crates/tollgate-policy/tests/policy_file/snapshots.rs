@@ -1,4 +1,4 @@
-//! How diagnostics and summaries look to a person.
+//! How diagnostics look to a person.
 
 use super::{meaning, read};
 
@@ -62,27 +62,4 @@ fn syntax_errors_have_a_place_too() {
         "syntax",
         read("routes:\n  - limits: [a\n  - limits: []\n").unwrap_err().render()
     );
-}
-
-#[test]
-fn the_summary_of_the_llm_platform() {
-    let text = include_str!("../../../../examples/llm-platform.yaml");
-    insta::assert_snapshot!("llm_platform_summary", meaning(text).summary());
-}
-
-#[test]
-fn the_summary_of_every_algorithm() {
-    let read = meaning(
-        "identity: { user: { query: u } }\nlimits:\n\
-         \x20 a: { key: [user, ip], token_bucket: { rate: 5/s, burst: 2s, initial: empty }, overdraw: true }\n\
-         \x20 b: { key: [], leaky_bucket: { rate: 1 per 10s, burst: 3, max_wait: 20s }, shadow: true }\n\
-         \x20 c: { key: ip, leaky_bucket: { rate: 10/s, burst: 9, nodelay: true } }\n\
-         \x20 d: { key: ip, fixed_window: { limit: 5, window: 90s }, count_refused: true }\n\
-         \x20 e: { key: ip, sliding_window: { limit: 5, window: 1m, cells: 6 } }\n\
-         \x20 f: { key: ip, sliding_log: { limit: 5, window: 1d }, charge_when: { status: 401 } }\n\
-         \x20 g: { key: ip, quota: { limit: 5, every: month, starts: 15, time_zone: Europe/Berlin } }\n\
-         \x20 h: { key: ip, concurrency: { limit: 5, ttl: 30s } }\n\
-         routes: [{ limits: [a, b, c, d, e, f, g, h] }]\n",
-    );
-    insta::assert_snapshot!("every_algorithm_summary", read.summary());
 }

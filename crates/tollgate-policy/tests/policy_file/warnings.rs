@@ -17,6 +17,7 @@ fn traps_of_parameters() {
         ("token_bucket: { rate: 1/s, burst: 11 }", "4:39", "a burst of 11 is 11s of the rate"),
         ("token_bucket: { rate: 100/m }", "4:5", "a burst of 100 (the rate's count"),
         ("token_bucket: { rate: 100/m, burst: 11s }", "4:41", "a burst of 18 is 11s of the rate"),
+        ("token_bucket: { rate: 1/s, burst: 0 }", "4:39", "never admits"),
         ("leaky_bucket: { rate: 1/s, burst: 11, nodelay: true }", "4:39", "11s of the rate"),
         ("leaky_bucket: { rate: 1/s, burst: 11 }", "4:39", "wait up to 11s here"),
         (
