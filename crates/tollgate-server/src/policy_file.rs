@@ -53,10 +53,7 @@ impl PolicyFile {
         if !read.warnings.is_empty() {
             tracing::warn!("the policy has traps:\n{}", read.warnings.render());
         }
-        Policy::compile(read.settings).map_err(|error| {
-            let lines = error.problems.iter().map(|problem| format!("{name}: {}", problem.text));
-            ServeError::Policy(lines.collect::<Vec<_>>().join("\n"))
-        })
+        read.compile().map_err(|report| ServeError::Policy(report.render()))
     }
 
     /// Relative files of the policy stand beside it.

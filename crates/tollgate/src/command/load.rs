@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::Path;
 
 use tollgate_policy::Policy;
-use tollgate_policy::file::{self, MAX_FILE_BYTES, Read, Severity, Surroundings};
+use tollgate_policy::file::{self, MAX_FILE_BYTES, Read, Report, Severity, Surroundings};
 
 use crate::outcome::{Failure, note};
 
@@ -15,13 +15,7 @@ use crate::outcome::{Failure, note};
 /// Where it cannot be read, or something is wrong with it; all of that is said.
 pub(crate) fn read(path: &Path) -> Result<Read, Failure> {
     let read = file::read(&path.display().to_string(), &text(path)?, &surroundings(path));
-    read.map_err(|report| {
-        note(&report.render());
-        let errors = report.count(Severity::Error);
-        let plural = if errors == 1 { "" } else { "s" };
-        note(&format!("{}: {errors} error{plural}\n", path.display()));
-        Failure::Said
-    })
+    read.map_err(|report| said(path, &report))
 }
 
 /// What the policy file at `path` may see: the process's environment, and the files beside it.
@@ -47,32 +41,19 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| wrong(&format!("no UTF-8 text: {error}")))
 }
 
-/// Compiles what was read from `path`.
+/// Compiles what was read.
 ///
 /// # Errors
-/// Where a table or a key cannot be read, or the like.
+/// Where a table or a key cannot be read, or the like; all of that is said.
 pub(crate) fn compile(path: &Path, read: &Read) -> Result<Policy, Failure> {
-    Policy::compile(read.settings.clone()).map_err(|error| {
-        let lines = error.problems.iter();
-        let lines = lines.map(|problem| {
-            let named = place(read, problem.place);
-            format!("{}: {named}: {}", path.display(), problem.text)
-        });
-        Failure::wrong(lines.collect::<Vec<_>>().join("\ntollgate: "))
-    })
+    read.compile().map_err(|report| said(path, &report))
 }
 
-/// What a problem concerns, by its name in the file.
-fn place(read: &Read, place: tollgate_policy::Place) -> String {
-    use tollgate_policy::Place;
-    let settings = &read.settings;
-    let named = match place {
-        Place::Table(at) => settings.tables.get(at).map(|table| format!("table `{}`", table.name)),
-        Place::Identity(at) => {
-            settings.identities.get(at).map(|identity| format!("identity `{}`", identity.name))
-        }
-        Place::Limit(at) => settings.limits.get(at).map(|limit| format!("limit `{}`", limit.name)),
-        Place::Route(_) => None,
-    };
-    named.unwrap_or_else(|| place.to_string())
+/// Says all that `report` has to say of `path`.
+fn said(path: &Path, report: &Report) -> Failure {
+    note(&report.render());
+    let errors = report.count(Severity::Error);
+    let plural = if errors == 1 { "" } else { "s" };
+    note(&format!("{}: {errors} error{plural}\n", path.display()));
+    Failure::Said
 }
