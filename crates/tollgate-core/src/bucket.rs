@@ -4,7 +4,7 @@
 //! rate in units per microsecond in lowest terms. One unit is then exactly P ticks and one microsecond exactly n, so nothing
 //! is ever rounded but what is said in whole microseconds (up) or whole units (down).
 
-use crate::moment::{Moment, Taken};
+use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken};
 use crate::word::Word;
 use crate::{Charged, Micros, Retry, Standing, State};
 
@@ -45,15 +45,18 @@ impl<W: Word> Bucket<W> {
         word.beyond(base).min(self.ceiling)
     }
 
+    #[inline]
     fn read(&self, state: &State) -> W {
         W::read(state).unwrap_or(self.fresh)
     }
 
-    fn missing_in(&self, state: &State, at: &Moment) -> W {
-        self.missing(self.read(state), self.ticks(at.now))
+    #[inline]
+    fn missing_in(&self, state: &State, base: W) -> W {
+        self.missing(self.read(state), base)
     }
 
     /// By how much the bucket is too empty for `cost`; zero where it admits, `None` where it never does.
+    #[inline]
     fn excess(&self, missing: W, cost: u64) -> Option<W> {
         if self.overdraw {
             // A level above zero: one tick more than none.
@@ -66,58 +69,84 @@ impl<W: Word> Bucket<W> {
         Some(short.max(missing.beyond(self.max_wait)))
     }
 
-    pub(crate) fn tidy(&self, state: &mut State, at: &Moment) -> bool {
-        let word = self.read(state);
+    #[inline]
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         let top = self.ticks(at.now) + self.ceiling;
-        *state = word.min(top).state();
-        word > top
+        let clamped = self.read(state) > top;
+        if clamped {
+            top.write(state);
+        }
+        clamped
     }
 
-    pub(crate) fn refuses(&self, state: &State, cost: u64, at: &Moment) -> bool {
-        self.excess(self.missing_in(state, at), cost) != Some(W::from(0))
+    #[inline]
+    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+        let clamped = self.tidy(state, at);
+        let missing = self.missing_in(state, self.ticks(at.now));
+        let refused = self.excess(missing, cost) != Some(W::from(0));
+        let waits = self.delays && !refused && missing > W::from(0);
+        let wait = if waits { missing.divided_up(self.per_micro) } else { 0 };
+        Checked { refused, wait: Micros::new(wait), clamped }
     }
 
-    pub(crate) fn retry(&self, state: &State, cost: u64, at: &Moment) -> Retry {
-        match self.excess(self.missing_in(state, at), cost) {
+    #[inline]
+    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+        let base = self.ticks(at.now);
+        let mut missing = self.missing_in(state, base);
+        let mut taken = Taken::units(0, at.now);
+        if what.take {
+            let ticks;
+            (ticks, taken) = self.within_debt(missing, what.cost, 0, at);
+            missing = missing + ticks;
+            if ticks > W::from(0) {
+                (base + missing).write(state);
+            }
+        }
+        let retry = if what.retry { self.retry(missing, what.cost) } else { AT_ONCE };
+        Committed { taken, retry, standing: self.standing_at(missing) }
+    }
+
+    fn retry(&self, missing: W, cost: u64) -> Retry {
+        match self.excess(missing, cost) {
             Some(excess) => Retry::After(Micros::new(excess.divided_up(self.per_micro))),
             None => Retry::Never,
         }
     }
 
-    /// How long a request that is admitted waits for its turn.
-    pub(crate) fn wait(&self, state: &State, at: &Moment) -> Micros {
-        if !self.delays {
-            return Micros::ZERO;
+    /// `cost` less `fraction` ticks, as far as the deepest debt allows: in ticks, and in words for others.
+    #[inline]
+    fn within_debt(&self, missing: W, cost: u64, fraction: u64, at: Moment<'_>) -> (W, Taken) {
+        let room = self.ceiling - missing;
+        if cost <= self.most {
+            let ticks = (W::from(cost) * self.unit).beyond(W::from(fraction));
+            if ticks <= room && fraction == 0 {
+                return (ticks, Taken::units(cost, at.now));
+            }
+            return self.in_parts(ticks.min(room), at);
         }
-        Micros::new(self.missing_in(state, at).divided_up(self.per_micro))
+        self.in_parts(room, at)
     }
 
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: &Moment) -> Taken {
-        self.take_less(state, cost, 0, at)
+    fn in_parts(&self, ticks: W, at: Moment<'_>) -> (W, Taken) {
+        let (units, fraction) = (ticks.divided(self.unit), (ticks % self.unit).low());
+        (ticks, Taken { units, fraction, at: at.now })
     }
 
-    /// Takes `cost` less `fraction` ticks, as far as the deepest debt allows.
-    pub(crate) fn take_less(
+    /// Charges `more` units less `fraction` ticks beside any decision.
+    pub(crate) fn charge_more(
         &self,
         state: &mut State,
-        cost: u64,
+        more: u64,
         fraction: u64,
-        at: &Moment,
+        at: Moment<'_>,
     ) -> Taken {
-        let missing = self.missing_in(state, at);
-        let room = self.ceiling - missing;
-        let asked = (cost <= self.most)
-            .then(|| (W::from(cost) * self.unit).beyond(W::from(fraction)))
-            .filter(|ticks| *ticks <= room);
-        let taken = asked.unwrap_or(room);
-        if taken > W::from(0) {
-            *state = (self.ticks(at.now) + missing + taken).state();
+        let base = self.ticks(at.now);
+        let missing = self.missing_in(state, base);
+        let (ticks, taken) = self.within_debt(missing, more, fraction, at);
+        if ticks > W::from(0) {
+            (base + missing + ticks).write(state);
         }
-        let (units, fraction) = match asked {
-            Some(_) if fraction == 0 => (cost, 0),
-            _ => (taken.divided(self.unit), (taken % self.unit).low()),
-        };
-        Taken { units, fraction, at: at.now }
+        taken
     }
 
     /// Gives back what was charged beyond `keep` units, less what may have been refilled since.
@@ -126,15 +155,16 @@ impl<W: Word> Bucket<W> {
         state: &mut State,
         charged: &Charged,
         keep: u64,
-        at: &Moment,
+        at: Moment<'_>,
     ) -> bool {
-        let missing = self.missing_in(state, at);
+        let base = self.ticks(at.now);
+        let missing = self.missing_in(state, base);
         let units = W::from(charged.units.saturating_sub(keep).min(self.most));
         let charge = units * self.unit + W::from(charged.fraction);
         let elapsed = self.ticks(at.now.saturating_sub(charged.at.as_micros()));
         let back = charge.min(missing).beyond(elapsed);
         if back > W::from(0) {
-            *state = (self.ticks(at.now) + missing - back).state();
+            (base + missing - back).write(state);
         }
         back > W::from(0)
     }
@@ -148,8 +178,12 @@ impl<W: Word> Bucket<W> {
         self.capacity.beyond(missing).divided(self.unit)
     }
 
-    pub(crate) fn standing(&self, state: &State, at: &Moment) -> Standing {
-        let missing = self.missing_in(state, at);
+    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
+        self.standing_at(self.missing_in(state, self.ticks(at.now)))
+    }
+
+    #[inline]
+    fn standing_at(&self, missing: W) -> Standing {
         if missing == W::from(0) {
             return Standing { remaining: self.units, reset: Micros::ZERO, next: Micros::ZERO };
         }
@@ -166,7 +200,7 @@ impl<W: Word> Bucket<W> {
     }
 
     /// Full, or as empty as a new key would be.
-    pub(crate) fn is_fresh(&self, state: &State, at: &Moment) -> bool {
+    pub(crate) fn is_fresh(&self, state: &State, at: Moment<'_>) -> bool {
         self.read(state) <= self.ticks(at.now).max(self.fresh)
     }
 }

@@ -89,6 +89,8 @@ impl<W: Word> Bucket<W> {
                 capacity.saturating_add(debt).min(ceiling)
             }
         };
-        (self.ticks(now) + W::of(missing)).state()
+        let mut state = State::Fresh;
+        (self.ticks(now) + W::of(missing)).write(&mut state);
+        state
     }
 }

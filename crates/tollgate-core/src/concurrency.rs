@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{Moment, Taken, Ticket};
+use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken, Ticket};
 use crate::spec_error::checked_span;
 use crate::state::Slots;
 use crate::{Charged, Concurrency, Micros, Retry, Rules, SpecError, Standing, State};
@@ -29,7 +29,7 @@ fn held(state: &State) -> u64 {
 
 impl ConcurrencyPlan {
     /// Frees the slots that have ended. Slots that a clock that was wrong lets end more than two `ttl` from now end one from now.
-    pub(crate) fn tidy(&self, state: &mut State, at: &Moment) -> bool {
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         let State::Slots(slots) = state else {
             *state = State::Fresh;
             return false;
@@ -51,17 +51,24 @@ impl ConcurrencyPlan {
         clamped
     }
 
-    pub(crate) fn refuses(&self, state: &State, cost: u64) -> bool {
-        self.allowance.refuses(Used::exactly(held(state)), cost)
+    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+        let clamped = self.tidy(state, at);
+        Checked::at_once(self.allowance.refuses(Used::exactly(held(state)), cost), clamped)
     }
 
-    /// When a slot frees is not known.
-    pub(crate) fn retry(&self, cost: u64) -> Retry {
-        if self.allowance.never(cost) { Retry::Never } else { Retry::After(Micros::ZERO) }
+    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+        let taken = match what.take {
+            true => self.take(state, what.cost, at, what.ticket),
+            false => Taken::units(0, at.now),
+        };
+        // When a slot frees is not known.
+        let never = what.retry && self.allowance.never(what.cost);
+        let retry = if never { Retry::Never } else { AT_ONCE };
+        Committed { taken, retry, standing: self.standing(state, at) }
     }
 
     /// Takes slots until they are released, at most for `ttl`; slots held for no time at all are not taken.
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: &Moment, ticket: Ticket) -> Taken {
+    fn take(&self, state: &mut State, cost: u64, at: Moment<'_>, ticket: Ticket) -> Taken {
         let held = ticket.held.map_or(self.ttl, |held| held.min(self.ttl));
         if held == 0 || cost == 0 {
             return Taken::units(0, at.now);
@@ -113,7 +120,7 @@ impl ConcurrencyPlan {
         units
     }
 
-    pub(crate) fn standing(&self, state: &State, at: &Moment) -> Standing {
+    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
         let reset = match state {
             State::Slots(slots) => {
                 slots.held.last_key_value().map_or(Micros::ZERO, |((end, _), _)| at.until(*end))

@@ -1,15 +1,15 @@
 //! One count in one frame of time: what fixed windows and quotas share.
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{Moment, Taken};
+use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken};
 use crate::{Charged, Micros, Period, Retry, Standing, State};
 
 /// How time is cut into frames.
 pub(crate) trait Frame {
     /// The frame around now.
-    fn around(&self, at: &Moment) -> Period;
+    fn around(&self, at: Moment<'_>) -> Period;
     /// The end of the frame that begins at `start`, which is the one around now, or a later one where a clock stepped back.
-    fn end(&self, start: u64, at: &Moment) -> u64;
+    fn end(&self, start: u64, at: Moment<'_>) -> u64;
 }
 
 /// A compiled fixed window or quota.
@@ -30,7 +30,8 @@ fn read(state: &State) -> (u64, u64) {
 impl<F: Frame> Counter<F> {
     /// Moves the count to now's frame: a past one is forgotten; one that is next stands still, since no frame reopens; one
     /// further ahead was written by a wrong clock and is counted as now's.
-    pub(crate) fn tidy(&self, state: &mut State, at: &Moment) -> bool {
+    #[inline]
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         let frame = self.frame.around(at);
         let (now_start, now_end) = (frame.start.as_micros(), frame.end.as_micros());
         match state {
@@ -46,25 +47,39 @@ impl<F: Frame> Counter<F> {
         }
     }
 
-    pub(crate) fn refuses(&self, state: &State, cost: u64) -> bool {
-        self.allowance.refuses(Used::exactly(read(state).1), cost)
+    #[inline]
+    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+        let clamped = self.tidy(state, at);
+        Checked::at_once(self.allowance.refuses(Used::exactly(read(state).1), cost), clamped)
     }
 
-    pub(crate) fn retry(&self, state: &State, cost: u64, at: &Moment) -> Retry {
+    #[inline]
+    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+        let taken = match what.take {
+            true => self.take(state, what.cost, at),
+            false => Taken::units(0, at.now),
+        };
+        let retry = if what.retry { self.retry(state, what.cost, at) } else { AT_ONCE };
+        Committed { taken, retry, standing: self.standing(state, at) }
+    }
+
+    fn retry(&self, state: &State, cost: u64, at: Moment<'_>) -> Retry {
+        let (start, count) = read(state);
         if self.allowance.never(cost) {
             Retry::Never
-        } else if self.refuses(state, cost) {
-            Retry::After(at.until(self.frame.end(read(state).0, at)))
+        } else if self.allowance.refuses(Used::exactly(count), cost) {
+            Retry::After(at.until(self.frame.end(start, at)))
         } else {
-            Retry::After(Micros::ZERO)
+            AT_ONCE
         }
     }
 
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: &Moment) -> Taken {
-        let (start, count) = read(state);
-        let units = self.allowance.take(Used::exactly(count), cost);
-        *state = State::Count { start, count: count + units };
-        Taken::units(units, at.now.max(start))
+    #[inline]
+    pub(crate) fn take(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Taken {
+        let State::Count { start, count } = state else { return Taken::units(0, at.now) };
+        let units = self.allowance.take(Used::exactly(*count), cost);
+        *count += units;
+        Taken::units(units, at.now.max(*start))
     }
 
     /// Frames only move on, so what was charged at or after the state's start is in the state's frame.
@@ -79,7 +94,8 @@ impl<F: Frame> Counter<F> {
         }
     }
 
-    pub(crate) fn standing(&self, state: &State, at: &Moment) -> Standing {
+    #[inline]
+    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
         let (start, count) = read(state);
         let remaining = self.allowance.remaining(Used::exactly(count));
         let left = if count > 0 { at.until(self.frame.end(start, at)) } else { Micros::ZERO };

@@ -15,13 +15,15 @@ pub(crate) struct Aligned {
 }
 
 impl Frame for Aligned {
-    fn around(&self, at: &Moment) -> Period {
+    #[inline]
+    fn around(&self, at: Moment<'_>) -> Period {
         let start = at.now - at.now % self.window;
         let end = Timestamp::from_micros(start + self.window);
         Period { start: Timestamp::from_micros(start), end }
     }
 
-    fn end(&self, start: u64, _: &Moment) -> u64 {
+    #[inline]
+    fn end(&self, start: u64, _: Moment<'_>) -> u64 {
         start + self.window
     }
 }

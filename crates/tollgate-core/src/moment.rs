@@ -1,22 +1,24 @@
 //! What every algorithm is told of the decision, and what it answers to a charge.
 
-use crate::{Micros, Period, Timestamp};
+use crate::{Micros, Period, Retry, Standing, Timestamp};
 
 /// When, and for a quota in which period.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Moment {
+pub(crate) struct Moment<'a> {
     /// Microseconds since the epoch.
     pub(crate) now: u64,
-    pub(crate) period: Option<Period>,
+    pub(crate) period: Option<&'a Period>,
 }
 
-impl Moment {
-    pub(crate) fn new(now: Timestamp, period: Option<Period>) -> Moment {
+impl<'a> Moment<'a> {
+    #[inline]
+    pub(crate) fn new(now: Timestamp, period: Option<&'a Period>) -> Moment<'a> {
         Moment { now: now.as_micros(), period }
     }
 
     /// From now until `end`; nothing where that has passed.
-    pub(crate) fn until(&self, end: u64) -> Micros {
+    #[inline]
+    pub(crate) fn until(self, end: u64) -> Micros {
         Micros::new(end.saturating_sub(self.now))
     }
 }
@@ -48,3 +50,50 @@ impl Taken {
         self.units == 0 && self.fraction == 0
     }
 }
+
+/// What a limit says before anything is taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checked {
+    pub(crate) refused: bool,
+    /// How long the request waits before it leaves, if it is admitted.
+    pub(crate) wait: Micros,
+    /// A wrong clock's state was cut.
+    pub(crate) clamped: bool,
+}
+
+impl Checked {
+    pub(crate) const fn at_once(refused: bool, clamped: bool) -> Checked {
+        Checked { refused, wait: Micros::ZERO, clamped }
+    }
+}
+
+/// What is to be done once all limits have been heard.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Commit {
+    pub(crate) cost: u64,
+    /// Take the cost, or as much of it as the deepest debt allows.
+    pub(crate) take: bool,
+    /// Say when the cost would be admitted, after that.
+    pub(crate) retry: bool,
+    pub(crate) ticket: Ticket,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Committed {
+    pub(crate) taken: Taken,
+    pub(crate) retry: Retry,
+    pub(crate) standing: Standing,
+}
+
+impl Committed {
+    /// What a limit says that admits nothing, ever.
+    pub(crate) const CLOSED: Committed = Committed {
+        taken: Taken::units(0, 0),
+        retry: Retry::Never,
+        standing: Standing { remaining: 0, reset: Micros::ZERO, next: Micros::ZERO },
+    };
+}
+
+/// Admitted now, or not asked.
+pub(crate) const AT_ONCE: Retry = Retry::After(Micros::ZERO);

@@ -1,19 +1,19 @@
 //! The compiled algorithms, and which one a call is for.
 //!
-//! Every algorithm answers the same questions. Its state is brought to now first ([`Plan::tidy`]); the other methods are for
-//! a state that was.
+//! Every algorithm answers the same questions. A state is brought to now first ([`Plan::check`], [`Plan::tidy`]);
+//! [`Plan::commit`] and [`Plan::standing`] are for a state that was.
 
 use crate::bucket::Bucket;
 use crate::concurrency::ConcurrencyPlan;
 use crate::counter::Counter;
 use crate::fixed_window::Aligned;
-use crate::moment::{Moment, Taken, Ticket};
+use crate::moment::{Checked, Commit, Committed, Moment};
 use crate::quota::Calendar;
 use crate::sliding_log::SlidingLogPlan;
 use crate::sliding_window::SlidingWindowPlan;
 use crate::{
-    Algorithm, Bucket64, Charged, Micros, Retry, Rules, SpecError, Standing, State, concurrency,
-    fixed_window, leaky_bucket, quota, sliding_log, sliding_window, token_bucket,
+    Algorithm, Bucket64, Charged, Rules, SpecError, Standing, State, concurrency, fixed_window,
+    leaky_bucket, quota, sliding_log, sliding_window, token_bucket,
 };
 
 /// A compiled algorithm.
@@ -46,8 +46,7 @@ impl Plan {
     }
 
     /// Brings `state` to now: forgets what counts no more and cuts what a wrong clock wrote; `true` where it cut something.
-    #[inline]
-    pub(crate) fn tidy(&self, state: &mut State, at: &Moment) -> bool {
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         match self {
             Plan::Closed => false,
             Plan::Bucket(plan) => plan.0.tidy(state, at),
@@ -60,61 +59,52 @@ impl Plan {
         }
     }
 
+    /// Brings `state` to now and says what this limit alone says; nothing is taken.
     #[inline]
-    pub(crate) fn refuses(&self, state: &State, cost: u64, at: &Moment) -> bool {
+    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
         match self {
-            Plan::Closed => true,
-            Plan::Bucket(plan) => plan.0.refuses(state, cost, at),
-            Plan::WideBucket(plan) => plan.refuses(state, cost, at),
-            Plan::FixedWindow(plan) => plan.refuses(state, cost),
-            Plan::SlidingWindow(plan) => plan.refuses(state, cost, at),
-            Plan::SlidingLog(plan) => plan.refuses(state, cost),
-            Plan::Quota(plan) => plan.refuses(state, cost),
-            Plan::Concurrency(plan) => plan.refuses(state, cost),
+            Plan::Bucket(plan) => plan.0.check(state, cost, at),
+            Plan::FixedWindow(plan) => plan.check(state, cost, at),
+            Plan::SlidingWindow(plan) => plan.check(state, cost, at),
+            _ => self.check_larger(state, cost, at),
         }
     }
 
-    /// When `cost` would be admitted: after nothing where it is now.
-    pub(crate) fn retry(&self, state: &State, cost: u64, at: &Moment) -> Retry {
+    /// Apart, so that the small ones stay small.
+    #[inline(never)]
+    fn check_larger(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
         match self {
-            Plan::Closed => Retry::Never,
-            Plan::Bucket(plan) => plan.0.retry(state, cost, at),
-            Plan::WideBucket(plan) => plan.retry(state, cost, at),
-            Plan::FixedWindow(plan) => plan.retry(state, cost, at),
-            Plan::SlidingWindow(plan) => plan.retry(state, cost, at),
-            Plan::SlidingLog(plan) => plan.retry(state, cost, at),
-            Plan::Quota(plan) => plan.retry(state, cost, at),
-            Plan::Concurrency(plan) => plan.retry(cost),
+            Plan::WideBucket(plan) => plan.check(state, cost, at),
+            Plan::SlidingLog(plan) => plan.check(state, cost, at),
+            Plan::Quota(plan) => plan.check(state, cost, at),
+            Plan::Concurrency(plan) => plan.check(state, cost, at),
+            _ => Checked::at_once(true, false),
         }
     }
 
-    /// How long a request that is admitted waits before it leaves.
+    /// Takes what is to be taken, and tells how it then stands.
     #[inline]
-    pub(crate) fn wait(&self, state: &State, at: &Moment) -> Micros {
+    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
         match self {
-            Plan::Bucket(plan) => plan.0.wait(state, at),
-            Plan::WideBucket(plan) => plan.wait(state, at),
-            _ => Micros::ZERO,
+            Plan::Bucket(plan) => plan.0.commit(state, at, what),
+            Plan::FixedWindow(plan) => plan.commit(state, at, what),
+            Plan::SlidingWindow(plan) => plan.commit(state, at, what),
+            _ => self.commit_larger(state, at, what),
         }
     }
 
-    /// Takes `cost`, or as much of it as the deepest debt allows.
-    #[inline]
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: &Moment, ticket: Ticket) -> Taken {
+    #[inline(never)]
+    fn commit_larger(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
         match self {
-            Plan::Closed => Taken::units(0, at.now),
-            Plan::Bucket(plan) => plan.0.take(state, cost, at),
-            Plan::WideBucket(plan) => plan.take(state, cost, at),
-            Plan::FixedWindow(plan) => plan.take(state, cost, at),
-            Plan::SlidingWindow(plan) => plan.take(state, cost, at),
-            Plan::SlidingLog(plan) => plan.take(state, cost, at, ticket),
-            Plan::Quota(plan) => plan.take(state, cost, at),
-            Plan::Concurrency(plan) => plan.take(state, cost, at, ticket),
+            Plan::WideBucket(plan) => plan.commit(state, at, what),
+            Plan::SlidingLog(plan) => plan.commit(state, at, what),
+            Plan::Quota(plan) => plan.commit(state, at, what),
+            Plan::Concurrency(plan) => plan.commit(state, at, what),
+            _ => Committed::CLOSED,
         }
     }
 
-    #[inline]
-    pub(crate) fn standing(&self, state: &State, at: &Moment) -> Standing {
+    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
         match self {
             Plan::Closed => Standing::default(),
             Plan::Bucket(plan) => plan.0.standing(state, at),
@@ -133,7 +123,7 @@ impl Plan {
         state: &mut State,
         charged: &Charged,
         keep: u64,
-        at: &Moment,
+        at: Moment<'_>,
     ) -> bool {
         match self {
             Plan::Closed => false,

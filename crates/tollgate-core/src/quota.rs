@@ -10,12 +10,14 @@ use crate::{Period, Quota, Rules, SpecError};
 pub(crate) struct Calendar;
 
 impl Frame for Calendar {
-    fn around(&self, at: &Moment) -> Period {
-        at.period.expect("a quota is asked with the period around now")
+    #[inline]
+    fn around(&self, at: Moment<'_>) -> Period {
+        *at.period.expect("a quota is asked with the period around now")
     }
 
     /// Where a clock stepped back across a boundary, the later period's end is not known; it is taken to be as long as this one.
-    fn end(&self, start: u64, at: &Moment) -> u64 {
+    #[inline]
+    fn end(&self, start: u64, at: Moment<'_>) -> u64 {
         let around = self.around(at);
         let (first, end) = (around.start.as_micros(), around.end.as_micros());
         start + end.saturating_sub(first)

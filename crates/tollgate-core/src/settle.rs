@@ -1,6 +1,6 @@
 //! After the decision: giving back, charging more, releasing.
 
-use crate::moment::{Moment, Taken, Ticket};
+use crate::moment::{Commit, Moment, Taken, Ticket};
 use crate::plan::Plan;
 use crate::{Charged, Limit, Period, State, Timestamp};
 
@@ -24,22 +24,24 @@ impl Limit {
         period: Option<Period>,
         now: Timestamp,
     ) -> bool {
-        let at = Moment::new(now, period);
+        let at = Moment::new(now, period.as_ref());
         if units < charged.units || (units == charged.units && charged.fraction > 0) {
-            return self.plan().give_back(state, charged, units, &at);
+            return self.plan().give_back(state, charged, units, at);
         }
         let more = units - charged.units;
-        more > 0 && self.charge_more(state, charged, more, &at)
+        more > 0 && self.charge_more(state, charged, more, at)
     }
 
-    fn charge_more(&self, state: &mut State, charged: &Charged, more: u64, at: &Moment) -> bool {
+    fn charge_more(&self, state: &mut State, charged: &Charged, more: u64, at: Moment<'_>) -> bool {
+        let plan = self.plan();
+        let clamped = plan.tidy(state, at);
         let ticket = Ticket { number: charged.ticket, held: None };
-        let clamped = self.plan().tidy(state, at);
-        let taken = match self.plan() {
-            Plan::Bucket(plan) => plan.0.take_less(state, more, charged.fraction, at),
-            Plan::WideBucket(plan) => plan.take_less(state, more, charged.fraction, at),
+        let what = Commit { cost: more, take: true, retry: false, ticket };
+        let taken = match plan {
+            Plan::Bucket(plan) => plan.0.charge_more(state, more, charged.fraction, at),
+            Plan::WideBucket(plan) => plan.charge_more(state, more, charged.fraction, at),
             Plan::Concurrency(plan) => Taken::units(plan.widen(state, charged, more), at.now),
-            plan => plan.take(state, more, at, ticket),
+            plan => plan.commit(state, at, &what).taken,
         };
         clamped || !taken.is_nothing()
     }
@@ -49,7 +51,7 @@ impl Limit {
     pub fn release(&self, state: &mut State, charged: &Charged, now: Timestamp) -> bool {
         match self.plan() {
             Plan::Concurrency(plan) => {
-                plan.tidy(state, &Moment::new(now, None));
+                plan.tidy(state, Moment::new(now, None));
                 // The whole slot, also where it was widened since.
                 plan.give_back(state, &Charged { units: u64::MAX, ..*charged }, 0)
             }

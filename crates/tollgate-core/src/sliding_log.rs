@@ -3,7 +3,7 @@
 use alloc::boxed::Box;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{Moment, Taken, Ticket};
+use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken, Ticket};
 use crate::spec_error::checked_span;
 use crate::state::{Entry, Log};
 use crate::{Charged, Micros, Retry, Rules, SlidingLog, SpecError, Standing, State};
@@ -41,7 +41,7 @@ fn total(state: &State) -> u64 {
 impl SlidingLogPlan {
     /// Drops what counts no more. Where the newest entry is ahead of now, by a window at most, time stands still at it;
     /// entries further ahead were written by a wrong clock and are counted from now on.
-    pub(crate) fn tidy(&self, state: &mut State, at: &Moment) -> bool {
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         let State::Log(log) = state else {
             *state = State::Fresh;
             return false;
@@ -62,15 +62,25 @@ impl SlidingLogPlan {
         clamped
     }
 
-    pub(crate) fn refuses(&self, state: &State, cost: u64) -> bool {
-        self.allowance.refuses(Used::exactly(total(state)), cost)
+    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+        let clamped = self.tidy(state, at);
+        Checked::at_once(self.allowance.refuses(Used::exactly(total(state)), cost), clamped)
     }
 
-    pub(crate) fn retry(&self, state: &State, cost: u64, at: &Moment) -> Retry {
+    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+        let taken = match what.take {
+            true => self.take(state, what.cost, at, what.ticket),
+            false => Taken::units(0, at.now),
+        };
+        let retry = if what.retry { self.retry(state, what.cost, at) } else { AT_ONCE };
+        Committed { taken, retry, standing: self.standing(state, at) }
+    }
+
+    fn retry(&self, state: &State, cost: u64, at: Moment<'_>) -> Retry {
         if self.allowance.never(cost) {
             return Retry::Never;
         }
-        let State::Log(log) = state else { return Retry::After(Micros::ZERO) };
+        let State::Log(log) = state else { return AT_ONCE };
         let mut short = (log.total + cost).saturating_sub(self.allowance.limit);
         let mut end = 0;
         for entry in &log.entries {
@@ -84,7 +94,13 @@ impl SlidingLogPlan {
     }
 
     /// Takes `cost`, or as much of it as the log holds; the oldest units make room for the newest.
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: &Moment, ticket: Ticket) -> Taken {
+    pub(crate) fn take(
+        &self,
+        state: &mut State,
+        cost: u64,
+        at: Moment<'_>,
+        ticket: Ticket,
+    ) -> Taken {
         let units = cost.min(self.allowance.limit);
         if units == 0 {
             return Taken::units(0, at.now);
@@ -117,7 +133,7 @@ impl SlidingLogPlan {
         back > 0
     }
 
-    pub(crate) fn standing(&self, state: &State, at: &Moment) -> Standing {
+    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
         let remaining = self.allowance.remaining(Used::exactly(total(state)));
         let end = |entry: Option<&Entry>| {
             entry.map_or(Micros::ZERO, |entry| at.until(entry.at + self.window))

@@ -6,7 +6,7 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{Moment, Taken};
+use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken};
 use crate::spec_error::checked_span;
 use crate::state::Cells;
 use crate::{Charged, Micros, Retry, Rules, SlidingWindow, SpecError, Standing, State};
@@ -43,9 +43,10 @@ pub(crate) fn compile(spec: &SlidingWindow, rules: &Rules) -> Result<SlidingWind
 }
 
 impl SlidingWindowPlan {
+    #[inline]
     /// Moves the counts to now's cell. Cells ahead of now, by a window at most, stand still; further ahead they were written
     /// by a wrong clock and are counted as now's.
-    pub(crate) fn tidy(&self, state: &mut State, at: &Moment) -> bool {
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         let current = at.now / self.cell;
         let window = self.cell * self.cells;
         let wrong = |newest: u64| (newest * self.cell).saturating_sub(at.now) > window;
@@ -77,7 +78,7 @@ impl SlidingWindowPlan {
         }
     }
 
-    fn view<'a>(&self, state: &'a State, pair: &'a mut [u64; 2], at: &Moment) -> View<'a> {
+    fn view<'a>(&self, state: &'a State, pair: &'a mut [u64; 2], at: Moment<'_>) -> View<'a> {
         let (newest, counts): (u64, &[u64]) = match state {
             State::Pair { cell, previous, current } => {
                 *pair = [*previous, *current];
@@ -89,29 +90,47 @@ impl SlidingWindowPlan {
         View { newest, counts, offset: at.now.saturating_sub(newest * self.cell) }
     }
 
-    fn used(&self, state: &State, at: &Moment) -> Used {
-        let mut pair = [0; 2];
-        let view = self.view(state, &mut pair, at);
-        let Some((oldest, whole)) = view.counts.split_first() else {
-            return Used::exactly(0);
+    #[inline]
+    fn used(&self, state: &State, at: Moment<'_>) -> Used {
+        let (newest, oldest, whole) = match state {
+            State::Pair { cell, previous, current } => (*cell, *previous, *current),
+            State::Cells(cells) => {
+                let whole = cells.counts.iter().skip(1).sum();
+                (cells.cell, cells.counts.first().copied().unwrap_or(0), whole)
+            }
+            _ => return Used::exactly(0),
         };
-        let whole: u64 = whole.iter().sum();
-        let (share, rest) = share(*oldest, self.cell - view.offset, self.cell);
+        let offset = at.now.saturating_sub(newest * self.cell);
+        let (share, rest) = share(oldest, self.cell - offset, self.cell);
         Used { down: whole + share, up: whole + share + u64::from(rest) }
     }
 
-    pub(crate) fn refuses(&self, state: &State, cost: u64, at: &Moment) -> bool {
-        self.allowance.refuses(self.used(state, at), cost)
+    #[inline]
+    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+        let clamped = self.tidy(state, at);
+        Checked::at_once(self.allowance.refuses(self.used(state, at), cost), clamped)
     }
 
-    pub(crate) fn retry(&self, state: &State, cost: u64, at: &Moment) -> Retry {
+    #[inline]
+    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+        let mut used = self.used(state, at);
+        let mut taken = Taken::units(0, at.now);
+        if what.take {
+            taken = self.take(state, self.allowance.take(used, what.cost), at);
+            used = Used { down: used.down + taken.units, up: used.up + taken.units };
+        }
+        let retry = if what.retry { self.retry(state, used, what.cost, at) } else { AT_ONCE };
+        Committed { taken, retry, standing: self.standing_with(state, used, at) }
+    }
+
+    fn retry(&self, state: &State, used: Used, cost: u64, at: Moment<'_>) -> Retry {
         if self.allowance.never(cost) {
             Retry::Never
-        } else if self.refuses(state, cost, at) {
+        } else if self.allowance.refuses(used, cost) {
             let mut pair = [0; 2];
             Retry::After(at.until(self.first_fit(&self.view(state, &mut pair, at), cost)))
         } else {
-            Retry::After(Micros::ZERO)
+            AT_ONCE
         }
     }
 
@@ -144,8 +163,9 @@ impl SlidingWindowPlan {
         (inside > 0).then(|| self.cell - inside)
     }
 
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: &Moment) -> Taken {
-        let units = self.allowance.take(self.used(state, at), cost);
+    /// Adds `units` to the newest cell.
+    #[inline]
+    fn take(&self, state: &mut State, units: u64, at: Moment<'_>) -> Taken {
         let newest = match state {
             State::Pair { cell, current, .. } => {
                 *current += units;
@@ -189,26 +209,45 @@ impl SlidingWindowPlan {
     }
 
     /// When the newest of what was counted counts no more.
+    #[inline]
     pub(crate) fn influence_end(&self, state: &State) -> Option<u64> {
-        let mut pair = [0; 2];
-        let view = self.view(state, &mut pair, &Moment { now: 0, period: None });
-        let place = view.counts.iter().rposition(|count| *count > 0)?;
-        Some((view.newest + place as u64 + 1) * self.cell)
+        let (newest, place) = match state {
+            State::Pair { previous: 0, current: 0, .. } => None,
+            State::Pair { cell, current, .. } => Some((*cell, u64::from(*current > 0))),
+            State::Cells(cells) => {
+                let place = cells.counts.iter().rposition(|count| *count > 0);
+                place.map(|place| (cells.cell, place as u64))
+            }
+            _ => None,
+        }?;
+        Some((newest + place + 1) * self.cell)
     }
 
-    pub(crate) fn standing(&self, state: &State, at: &Moment) -> Standing {
-        let remaining = self.allowance.remaining(self.used(state, at));
+    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
+        self.standing_with(state, self.used(state, at), at)
+    }
+
+    #[inline]
+    fn standing_with(&self, state: &State, used: Used, at: Moment<'_>) -> Standing {
+        let remaining = self.allowance.remaining(used);
         let Some(end) = self.influence_end(state) else {
             return Standing { remaining, reset: Micros::ZERO, next: Micros::ZERO };
         };
-        let mut pair = [0; 2];
-        let edge = (self.view(state, &mut pair, at).newest + 1) * self.cell;
-        Standing { remaining, reset: at.until(end), next: at.until(edge) }
+        let newest = match state {
+            State::Pair { cell, .. } => *cell,
+            State::Cells(cells) => cells.cell,
+            _ => 0,
+        };
+        Standing { remaining, reset: at.until(end), next: at.until((newest + 1) * self.cell) }
     }
 }
 
 /// `count` times `part` of `whole`, rounded down, and whether there is a rest.
+#[inline]
 fn share(count: u64, part: u64, whole: u64) -> (u64, bool) {
+    if count == 0 {
+        return (0, false);
+    }
     let product = u128::from(count) * u128::from(part);
     match u64::try_from(product) {
         Ok(product) => (product / whole, product % whole != 0),

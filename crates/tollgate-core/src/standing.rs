@@ -11,10 +11,10 @@ impl Limit {
     /// Where a quota comes without its period.
     #[must_use]
     pub fn standing(&self, state: &State, period: Option<Period>, now: Timestamp) -> Standing {
-        let at = Moment::new(now, period);
+        let at = Moment::new(now, period.as_ref());
         let mut state = state.clone();
-        self.plan().tidy(&mut state, &at);
-        self.plan().standing(&state, &at)
+        self.plan().tidy(&mut state, at);
+        self.plan().standing(&state, at)
     }
 
     /// Whether forgetting `state` at `now` would give its key nothing: it counts nothing any more.
@@ -22,12 +22,12 @@ impl Limit {
     /// `period` is the latest known, for a quota; without one a quota that counts anything is not fresh.
     #[must_use]
     pub fn is_fresh(&self, state: &State, period: Option<Period>, now: Timestamp) -> bool {
-        let at = Moment::new(now, period);
+        let at = Moment::new(now, period.as_ref());
         let is_over = |end: u64| end <= at.now;
         match (self.plan(), state) {
             (_, State::Fresh) | (Plan::Closed, _) => true,
-            (Plan::Bucket(plan), _) => plan.0.is_fresh(state, &at),
-            (Plan::WideBucket(plan), _) => plan.is_fresh(state, &at),
+            (Plan::Bucket(plan), _) => plan.0.is_fresh(state, at),
+            (Plan::WideBucket(plan), _) => plan.is_fresh(state, at),
             (Plan::FixedWindow(plan), State::Count { start, count }) => {
                 *count == 0 || is_over(start + plan.frame.window)
             }

@@ -1,7 +1,7 @@
 //! The one entry that steps several limits all or nothing.
 
-use crate::moment::{Moment, Ticket};
-use crate::{Decision, Limit, Micros, Outcome, Period, Retry, Standing, State, Timestamp};
+use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Ticket};
+use crate::{Decision, Limit, Micros, Outcome, Period, Standing, State, Timestamp};
 
 /// One limit asked for one key.
 #[derive(Debug)]
@@ -34,8 +34,7 @@ pub fn step(
     outcomes: &mut [Outcome],
 ) -> Decision {
     let outcomes = &mut outcomes[..asked.len()];
-    let mut decision =
-        Decision { admitted: true, delay: Micros::ZERO, retry: Retry::After(Micros::ZERO) };
+    let mut decision = Decision { admitted: true, delay: Micros::ZERO, retry: AT_ONCE };
     for (ask, outcome) in asked.iter_mut().zip(outcomes.iter_mut()) {
         *outcome = ask.check(now);
         if !ask.limit.rules().shadow {
@@ -61,42 +60,40 @@ impl Asked<'_> {
     /// What the limit alone says; nothing is taken yet.
     #[inline]
     fn check(&mut self, now: Timestamp) -> Outcome {
-        let at = Moment::new(now, self.period);
-        let plan = self.limit.plan();
-        let changed = plan.tidy(self.state, &at);
-        let refused = plan.refuses(self.state, self.cost, &at);
-        let wait = if refused { Micros::ZERO } else { plan.wait(self.state, &at) };
+        let at = Moment::new(now, self.period.as_ref());
+        let Checked { refused, wait, clamped } = self.limit.plan().check(self.state, self.cost, at);
+        let standing = Standing::default();
         Outcome {
             refused,
             wait,
-            retry: Retry::After(Micros::ZERO),
+            retry: AT_ONCE,
             units: 0,
             fraction: 0,
             at: now,
-            changed,
-            standing: Standing::default(),
+            changed: clamped,
+            standing,
         }
     }
 
     /// Takes what this limit's rules say, and tells how it then stands.
     #[inline]
     fn commit(&mut self, admitted: bool, now: Timestamp, ticket: Ticket, outcome: &mut Outcome) {
-        let at = Moment::new(now, self.period);
-        let (plan, rules) = (self.limit.plan(), self.limit.rules());
-        let refused = outcome.refused;
-        let charged = (admitted && !refused) || rules.count_refused || (rules.overdraw && refused);
-        if charged {
-            let taken = plan.take(self.state, self.cost, &at, ticket);
-            (outcome.units, outcome.fraction) = (taken.units, taken.fraction);
+        let (rules, refused) = (self.limit.rules(), outcome.refused);
+        let take = (admitted && !refused) || rules.count_refused || (rules.overdraw && refused);
+        let retry = refused || (!admitted && rules.count_refused);
+        let what = Commit { cost: self.cost, take, retry, ticket };
+        let at = Moment::new(now, self.period.as_ref());
+        let Committed { taken, retry, standing } = self.limit.plan().commit(self.state, at, &what);
+        outcome.units = taken.units;
+        outcome.fraction = taken.fraction;
+        outcome.changed |= !taken.is_nothing();
+        outcome.retry = retry;
+        outcome.standing = standing;
+        if !taken.is_nothing() {
             outcome.at = Timestamp::from_micros(taken.at);
-            outcome.changed |= !taken.is_nothing();
-        }
-        if refused || (!admitted && rules.count_refused) {
-            outcome.retry = plan.retry(self.state, self.cost, &at);
         }
         if !admitted {
             outcome.wait = Micros::ZERO;
         }
-        outcome.standing = plan.standing(self.state, &at);
     }
 }

@@ -28,8 +28,8 @@ pub(crate) trait Word:
     fn wide(self) -> u128;
     /// The bucket's word in `state`.
     fn read(state: &State) -> Option<Self>;
-    /// The state of that word.
-    fn state(self) -> State;
+    /// Makes `state` that word.
+    fn write(self, state: &mut State);
 }
 
 impl Word for u64 {
@@ -70,8 +70,12 @@ impl Word for u64 {
     }
 
     #[inline]
-    fn state(self) -> State {
-        State::Bucket(self)
+    fn write(self, state: &mut State) {
+        // Without the second arm's drop where it need not be.
+        match state {
+            State::Bucket(word) => *word = self,
+            _ => *state = State::Bucket(self),
+        }
     }
 }
 
@@ -113,7 +117,11 @@ impl Word for u128 {
     }
 
     #[inline]
-    fn state(self) -> State {
-        State::WideBucket(self)
+    fn write(self, state: &mut State) {
+        // Without the second arm's drop where it need not be.
+        match state {
+            State::WideBucket(word) => *word = self,
+            _ => *state = State::WideBucket(self),
+        }
     }
 }

@@ -7,7 +7,7 @@ use proptest::test_runner::RngSeed;
 
 use super::{Manner, NARROW_CEILING, NARROW_PER_MICRO, Size, Ticks};
 use crate::bucket::Bucket;
-use crate::moment::Moment;
+use crate::moment::{Commit, Committed, Moment, Ticket};
 use crate::plan::Plan;
 use crate::word::Word;
 use crate::{Charged, Micros, Rate, Retry, Rules, Standing, State, Timestamp};
@@ -24,14 +24,14 @@ fn course<W: Word>(bucket: &Bucket<W>, course: &[(u64, u64)]) -> Vec<Seen> {
     let turn = |(gap, cost): &(u64, u64)| {
         now += gap;
         let at = Moment { now, period: None };
-        bucket.tidy(&mut state, &at);
-        let refuses = bucket.refuses(&state, *cost, &at);
-        let (retry, wait) = (bucket.retry(&state, *cost, &at), bucket.wait(&state, &at));
-        let taken = bucket.take(&mut state, *cost, &at);
-        let back = bucket.give_back(&mut state, &charged, cost / 2, &at);
+        let checked = bucket.check(&mut state, *cost, at);
+        let ticket = Ticket { number: 0, held: None };
+        let what = Commit { cost: *cost, take: true, retry: true, ticket };
+        let Committed { taken, retry, .. } = bucket.commit(&mut state, at, &what);
+        let back = bucket.give_back(&mut state, &charged, cost / 2, at);
         let (units, fraction) = (taken.units, taken.fraction);
         charged = Charged { units, fraction, at: Timestamp::from_micros(now), ticket: 0 };
-        (refuses, retry, wait, (units, fraction), bucket.standing(&state, &at), back)
+        (checked.refused, retry, checked.wait, (units, fraction), bucket.standing(&state, at), back)
     };
     course.iter().map(turn).collect()
 }
@@ -85,7 +85,10 @@ fn the_narrow_word_holds_the_last_moment_and_the_deepest_debt() {
     let at = Moment { now: Timestamp::MAX.as_micros(), period: None };
     let mut state = State::Fresh;
     for _ in 0..3 {
-        bucket.take(&mut state, 1 << 60, &at);
+        bucket.charge_more(&mut state, 1 << 60, 0, at);
     }
-    assert_eq!(bucket.retry(&state, 1 << 60, &at), Retry::After(Micros::new(1 << 51)));
+    let ticket = Ticket { number: 0, held: None };
+    let what = Commit { cost: 1 << 60, take: false, retry: true, ticket };
+    let committed = bucket.commit(&mut state, at, &what);
+    assert_eq!(committed.retry, Retry::After(Micros::new(1 << 51)));
 }
