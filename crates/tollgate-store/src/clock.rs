@@ -5,25 +5,29 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use tollgate_core::Timestamp;
 
+mod slew;
+
+use slew::{Slewed, Source};
+
 /// What tells the time. A clock of one process never goes back.
 pub trait Clock: Send + Sync {
     /// Now.
     fn now(&self) -> Timestamp;
 }
 
-/// Wall time at start plus monotonic time, slewed gently towards the wall.
+/// Wall time at start plus monotonic time, slewed towards the wall by at most half a millisecond a second.
+///
+/// It never goes back, and a leap of the wall (a suspended machine, a corrected time) hands out no tokens. It counts ticks
+/// of the processor where they are steady, and compares itself once a second with the system's clocks. [`SystemClock::new`]
+/// may take some milliseconds the first time in a process: it measures the ticks.
 #[derive(Debug)]
-pub struct SystemClock {
-    wall: u64,
-    start: Instant,
-}
+pub struct SystemClock(Slewed<Machine>);
 
 impl SystemClock {
     /// A clock that starts from the wall's time.
     #[must_use]
     pub fn new() -> SystemClock {
-        let wall = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_micros() as u64);
-        SystemClock { wall, start: Instant::now() }
+        SystemClock(Slewed::new(Machine { ticks: quanta::Clock::new(), start: Instant::now() }))
     }
 }
 
@@ -34,8 +38,37 @@ impl Default for SystemClock {
 }
 
 impl Clock for SystemClock {
+    #[inline]
     fn now(&self) -> Timestamp {
-        Timestamp::from_micros(self.wall + self.start.elapsed().as_micros() as u64)
+        Timestamp::from_micros(self.0.now())
+    }
+}
+
+/// The clocks of this machine.
+#[derive(Debug)]
+struct Machine {
+    ticks: quanta::Clock,
+    start: Instant,
+}
+
+impl Source for Machine {
+    #[inline]
+    fn ticks(&self) -> u64 {
+        self.ticks.raw()
+    }
+
+    fn nanos_of(&self, ticks: u64) -> u64 {
+        self.ticks.delta_as_nanos(0, ticks)
+    }
+
+    fn nanos(&self) -> u64 {
+        u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    fn wall(&self) -> u64 {
+        // A wall before 1970 is as wrong as one that stands at it.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        u64::try_from(since.as_micros()).unwrap_or(u64::MAX)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod clock;
 mod contract;
+mod limiter;
 mod memory;
 
 pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock};
@@ -11,4 +12,5 @@ pub use contract::{
     Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreError,
     StoreOutcome, Taken,
 };
+pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};

@@ -16,7 +16,7 @@ use super::table::Look;
 use crate::Call;
 
 /// Why an attempt came to nothing.
-pub(super) enum Again {
+pub(crate) enum Again {
     /// What was read has changed.
     Changed,
     /// The ask at this place has a new key, and there is no room for it.
@@ -30,10 +30,10 @@ impl From<Moved> for Again {
 }
 
 /// What was read of each ask's key; `None` where its states are in locked maps.
-pub(super) type Looks = SmallVec<[Option<Look>; 4]>;
+pub(crate) type Looks = SmallVec<[Option<Look>; 4]>;
 
 /// Decides once.
-pub(super) fn attempt(
+pub(crate) fn attempt(
     asks: &[Ask<'_>],
     call: &Call<'_>,
     tickets: &AtomicU64,

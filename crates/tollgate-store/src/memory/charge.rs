@@ -1,24 +1,24 @@
 //! Taking all of a call's charges or none.
 
 use smallvec::SmallVec;
-use tollgate_core::{Asked, Decision, Micros, Outcome, Retry, Standing, State, Timestamp, step};
+use tollgate_core::{Asked, Decision, Outcome, State, Timestamp, step};
 
 use super::MemoryStore;
 use super::attempt::{Again, attempt};
 use super::hash::KeyHash;
 use super::plan::{Ask, Plan, Redirected};
-use super::registry::Registry;
+use crate::limiter::UNDECIDED;
 use crate::{Call, ChargeOutcome, Receipt, StoreError, StoreOutcome, Taken};
 
 /// How often a newcomer looks for room before it goes to the overflow bucket: others may take the room that it made.
-const PATIENCE: usize = 8;
+pub(crate) const PATIENCE: usize = 8;
 
 /// What was decided, by distinct key.
-pub(super) struct Decided {
-    pub(super) decision: Decision,
-    pub(super) outcomes: SmallVec<[Outcome; 4]>,
+pub(crate) struct Decided {
+    pub(crate) decision: Decision,
+    pub(crate) outcomes: SmallVec<[Outcome; 4]>,
     /// The ticket it was decided under.
-    pub(super) ticket: u64,
+    pub(crate) ticket: u64,
 }
 
 impl MemoryStore {
@@ -38,24 +38,13 @@ impl MemoryStore {
                 Err(Again::Full(index)) => {
                     searches += 1;
                     let patient = searches <= PATIENCE;
-                    if !(patient && self.make_room_for(&registry, &plan, index, call.now)) {
+                    if !(patient && self.make_room_for(&registry, &plan.asks, index, call.now)) {
                         redirect(&plan.asks[index], &mut redirected)?;
                         searches = 0;
                     }
                 }
             }
         }
-    }
-
-    fn make_room_for(
-        &self,
-        registry: &Registry,
-        plan: &Plan<'_>,
-        index: usize,
-        now: Timestamp,
-    ) -> bool {
-        let own: SmallVec<[KeyHash; 4]> = plan.asks.iter().map(|ask| ask.key).collect();
-        self.make_room(registry, &plan.asks[index].counter.room, now, &own)
     }
 }
 
@@ -71,7 +60,7 @@ fn redirect(ask: &Ask<'_>, redirected: &mut Redirected) -> Result<(), StoreError
 
 /// Runs the arithmetic over `states`.
 #[inline]
-pub(super) fn step_all(
+pub(crate) fn step_all(
     asks: &[Ask<'_>],
     states: &mut [State],
     call: &Call<'_>,
@@ -89,17 +78,6 @@ pub(super) fn step_all(
     let decision = step(&mut asked, call.now, ticket, call.hold, &mut outcomes);
     Decided { decision, outcomes, ticket }
 }
-
-const UNDECIDED: Outcome = Outcome {
-    refused: false,
-    wait: Micros::ZERO,
-    retry: Retry::After(Micros::ZERO),
-    units: 0,
-    fraction: 0,
-    at: Timestamp::EPOCH,
-    changed: false,
-    standing: Standing { remaining: 0, reset: Micros::ZERO, next: Micros::ZERO },
-};
 
 fn answer(plan: &Plan<'_>, now: Timestamp, decided: &Decided) -> StoreOutcome {
     let Decided { decision, outcomes, ticket } = decided;

@@ -14,25 +14,26 @@ use crate::{Definition, LimitId, Shape};
 
 /// Parameters and counts. A reload with other parameters makes a new one, which takes the counts over shard by shard.
 #[derive(Debug)]
-pub(super) struct Counter {
-    pub(super) id: LimitId,
-    pub(super) class: Option<Arc<str>>,
-    pub(super) shape: Shape,
-    pub(super) limit: Limit,
-    pub(super) room: Arc<Room>,
-    pub(super) counts: Counts,
-    pub(super) period: SeenPeriod,
+pub(crate) struct Counter {
+    pub(crate) id: LimitId,
+    pub(crate) class: Option<Arc<str>>,
+    pub(crate) shape: Shape,
+    pub(crate) limit: Limit,
+    pub(crate) room: Arc<Room>,
+    pub(crate) counts: Counts,
+    pub(crate) period: SeenPeriod,
     /// Whose counts are taken over.
-    pub(super) previous: Mutex<Option<Arc<Counter>>>,
+    pub(crate) previous: Mutex<Option<Arc<Counter>>>,
     /// When it began.
-    pub(super) since: Timestamp,
+    pub(crate) since: Timestamp,
     /// The words of a key that was never seen.
     fresh: [u64; 2],
 }
 
 /// Where the states are.
 #[derive(Debug)]
-pub(super) enum Counts {
+#[expect(clippy::large_enum_variant, reason = "few, and each behind an Arc")]
+pub(crate) enum Counts {
     /// States of one or two words.
     Table(Table),
     /// Larger ones.
@@ -41,11 +42,11 @@ pub(super) enum Counts {
 
 /// A successor has the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Moved;
+pub(crate) struct Moved;
 
 impl Counter {
     /// Begins to count at `since`; with `previous`, what that one counted is taken over.
-    pub(super) fn new(
+    pub(crate) fn new(
         id: LimitId,
         definition: &Definition,
         limit: Limit,
@@ -71,15 +72,24 @@ impl Counter {
     }
 
     /// How many places a sweep has to visit.
-    pub(super) fn shards(&self) -> usize {
+    pub(crate) fn shards(&self) -> usize {
         match &self.counts {
             Counts::Table(table) => table.shards(),
             Counts::Locked(locked) => locked.shards(),
         }
     }
 
+    /// The table, where the states are in one.
+    #[inline]
+    pub(crate) fn table(&self) -> Option<&Table> {
+        match &self.counts {
+            Counts::Table(table) => Some(table),
+            Counts::Locked(_) => None,
+        }
+    }
+
     /// Locks a shard, with its counts.
-    pub(super) fn lock<'c>(
+    pub(crate) fn lock<'c>(
         &'c self,
         locked: &'c Locked,
         shard: usize,
@@ -93,7 +103,7 @@ impl Counter {
 
     /// Reads a key.
     #[inline]
-    pub(super) fn look(&self, table: &Table, key: KeyHash) -> Result<Look, Moved> {
+    pub(crate) fn look(&self, table: &Table, key: KeyHash) -> Result<Look, Moved> {
         loop {
             match table.look(key) {
                 Ok(look) => return Ok(look),
@@ -104,7 +114,7 @@ impl Counter {
 
     /// Gives a key an entry; `false` where there is no memory for it. The caller has room for it, and gives it back where
     /// the entry was there already.
-    pub(super) fn insert(
+    pub(crate) fn insert(
         &self,
         table: &Table,
         key: KeyHash,
@@ -147,20 +157,20 @@ impl Counter {
 
     /// The state that was read of a key.
     #[inline]
-    pub(super) fn state(&self, look: &Look) -> State {
+    pub(crate) fn state(&self, look: &Look) -> State {
         if look.is_present() { self.limit.decode(look.words) } else { State::Fresh }
     }
 
     /// Remembers the period of a quota's request.
     #[inline]
-    pub(super) fn saw(&self, period: Option<Period>) {
+    pub(crate) fn saw(&self, period: Option<Period>) {
         if let Some(period) = period {
             self.period.saw(period);
         }
     }
 
     /// When `state` is as fresh as new, in microseconds since the epoch; `None`: it is.
-    pub(super) fn fresh_at(&self, state: &State, now: Timestamp) -> Option<u64> {
+    pub(crate) fn fresh_at(&self, state: &State, now: Timestamp) -> Option<u64> {
         let period = self.period.at(now);
         if self.limit.is_fresh(state, period, now) {
             return None;

@@ -9,17 +9,17 @@ use super::hash::{Hashed, KeyHash};
 
 /// Sharded maps.
 #[derive(Debug)]
-pub(super) struct Locked {
+pub(crate) struct Locked {
     shards: Box<[Mutex<Shard>]>,
 }
 
 /// One map.
 #[derive(Debug)]
-pub(super) struct Shard {
+pub(crate) struct Shard {
     /// Where it stands in the life of its counts.
-    pub(super) stage: Stage,
+    pub(crate) stage: Stage,
     /// Keys and their states.
-    pub(super) keys: HashMap<u128, State, Hashed>,
+    pub(crate) keys: HashMap<u128, State, Hashed>,
 }
 
 /// A reload moves counts shard by shard, from the old parameters to the new ones.
@@ -35,30 +35,30 @@ pub(crate) enum Stage {
 
 impl Locked {
     /// Empty maps, `shards` of them (a power of two).
-    pub(super) fn new(shards: usize, stage: Stage) -> Locked {
+    pub(crate) fn new(shards: usize, stage: Stage) -> Locked {
         let shard = || Mutex::new(Shard { stage, keys: HashMap::with_hasher(Hashed::default()) });
         Locked { shards: (0..shards).map(|_| shard()).collect() }
     }
 
     /// How many maps there are.
-    pub(super) fn shards(&self) -> usize {
+    pub(crate) fn shards(&self) -> usize {
         self.shards.len()
     }
 
     /// In which map a key is.
-    pub(super) fn shard_of(&self, key: KeyHash) -> usize {
+    pub(crate) fn shard_of(&self, key: KeyHash) -> usize {
         key.shard(self.shards.len())
     }
 
     /// Locks one map.
-    pub(super) fn lock(&self, shard: usize) -> MutexGuard<'_, Shard> {
+    pub(crate) fn lock(&self, shard: usize) -> MutexGuard<'_, Shard> {
         self.shards[shard].lock()
     }
 }
 
 impl Shard {
     /// The keys that take room: all but the overflow bucket.
-    pub(super) fn counted(&self) -> usize {
+    pub(crate) fn counted(&self) -> usize {
         self.keys.len() - usize::from(self.keys.contains_key(&KeyHash::OVERFLOW.stored()))
     }
 }

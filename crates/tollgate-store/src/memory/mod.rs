@@ -25,8 +25,15 @@ use parking_lot::Mutex;
 use tollgate_core::{Standing, Timestamp};
 
 use crate::{Call, Charge, Definition, LimitId, Store, StoreError, StoreOutcome, Taken};
-use hash::KeyHasher;
+pub(crate) use attempt::{Again, attempt};
+pub(crate) use charge::PATIENCE;
+pub(crate) use counter::Counter;
+pub(crate) use hash::{KeyHash, KeyHasher};
+pub(crate) use make_room::make_room;
+pub(crate) use plan::Ask;
 use registry::Registry;
+pub(crate) use room::Room;
+pub(crate) use table::Table;
 
 /// How a memory store behaves.
 #[derive(Clone, Debug, Default)]

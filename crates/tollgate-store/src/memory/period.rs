@@ -6,14 +6,14 @@ use tollgate_core::{Period, Timestamp};
 
 /// Its bounds; all zero before the first.
 #[derive(Debug, Default)]
-pub(super) struct SeenPeriod {
+pub(crate) struct SeenPeriod {
     start: AtomicU64,
     end: AtomicU64,
 }
 
 impl SeenPeriod {
     /// A request brought `period`.
-    pub(super) fn saw(&self, period: Period) {
+    pub(crate) fn saw(&self, period: Period) {
         // The end first: a start without its end would call a running period over. Both are read before they are
         // written, since nearly always nothing changes.
         if period.end.as_micros() > self.end.load(Ordering::Acquire) {
@@ -25,13 +25,13 @@ impl SeenPeriod {
     }
 
     /// Goes on from what `from` saw.
-    pub(super) fn carry(&self, from: &SeenPeriod) {
+    pub(crate) fn carry(&self, from: &SeenPeriod) {
         self.end.fetch_max(from.end.load(Ordering::Acquire), Ordering::AcqRel);
         self.start.fetch_max(from.start.load(Ordering::Acquire), Ordering::AcqRel);
     }
 
     /// The period around `now`, as far as it is known.
-    pub(super) fn at(&self, now: Timestamp) -> Option<Period> {
+    pub(crate) fn at(&self, now: Timestamp) -> Option<Period> {
         let start = self.start.load(Ordering::Acquire);
         let end = self.end.load(Ordering::Acquire);
         let period = |start, end| Period { start: Timestamp::from_micros(start), end };

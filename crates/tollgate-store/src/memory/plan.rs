@@ -12,28 +12,28 @@ use crate::{Call, LimitId, StoreError};
 
 /// One distinct (limit, key) of a call.
 #[derive(Debug)]
-pub(super) struct Ask<'r> {
-    pub(super) counter: &'r Arc<Counter>,
-    pub(super) key: KeyHash,
-    pub(super) cost: u64,
-    pub(super) period: Option<Period>,
+pub(crate) struct Ask<'r> {
+    pub(crate) counter: &'r Arc<Counter>,
+    pub(crate) key: KeyHash,
+    pub(crate) cost: u64,
+    pub(crate) period: Option<Period>,
     /// The first charge that asks for it.
-    pub(super) place: usize,
+    pub(crate) place: usize,
 }
 
 /// A call's distinct keys, and which of them each charge means.
 #[derive(Debug)]
-pub(super) struct Plan<'r> {
-    pub(super) asks: SmallVec<[Ask<'r>; 4]>,
-    pub(super) of_charge: SmallVec<[u16; 4]>,
+pub(crate) struct Plan<'r> {
+    pub(crate) asks: SmallVec<[Ask<'r>; 4]>,
+    pub(crate) of_charge: SmallVec<[u16; 4]>,
 }
 
 /// Which charges go to the overflow bucket of their limit instead.
-pub(super) type Redirected = SmallVec<[(LimitId, KeyHash); 2]>;
+pub(crate) type Redirected = SmallVec<[(LimitId, KeyHash); 2]>;
 
 impl<'r> Plan<'r> {
     /// Adds up charges with equal limit and key.
-    pub(super) fn new(
+    pub(crate) fn new(
         registry: &'r Registry,
         hasher: &KeyHasher,
         call: &Call<'_>,

@@ -8,11 +8,11 @@ use tollgate_core::Timestamp;
 
 /// The room that the classes of one limit share.
 #[derive(Debug)]
-pub(super) struct Room {
+pub(crate) struct Room {
     /// The limit's name.
-    pub(super) name: Arc<str>,
+    pub(crate) name: Arc<str>,
     /// Where the search for keys as fresh as new stands.
-    pub(super) search: Mutex<Search>,
+    pub(crate) search: Mutex<Search>,
     max: AtomicUsize,
     live: AtomicUsize,
     evicted: AtomicU64,
@@ -25,18 +25,18 @@ pub(super) struct Room {
 
 /// A search through all shards of all classes, a bounded piece at a time.
 #[derive(Debug)]
-pub(super) struct Search {
+pub(crate) struct Search {
     /// The next shard, counted through all classes.
-    pub(super) position: usize,
+    pub(crate) position: usize,
     /// Shards looked at since one gave something.
-    pub(super) fruitless: usize,
+    pub(crate) fruitless: usize,
     /// The first moment at which one of the keys seen is as fresh as new.
-    pub(super) lowest: u64,
+    pub(crate) lowest: u64,
 }
 
 impl Room {
     /// Room for `max` keys.
-    pub(super) fn new(name: Arc<str>, max: usize) -> Room {
+    pub(crate) fn new(name: Arc<str>, max: usize) -> Room {
         Room {
             name,
             search: Mutex::new(Search { position: 0, fruitless: 0, lowest: u64::MAX }),
@@ -50,7 +50,7 @@ impl Room {
     }
 
     /// The room that follows `before` and goes on counting where it was.
-    pub(super) fn after(before: &Room, max: usize) -> Room {
+    pub(crate) fn after(before: &Room, max: usize) -> Room {
         let room = Room::new(before.name.clone(), max);
         let (evicted, overflowed) = before.counters();
         room.evicted.store(evicted, Ordering::Relaxed);
@@ -59,18 +59,18 @@ impl Room {
     }
 
     /// A reload gives it another size. Keys above it stay until they are as fresh as new.
-    pub(super) fn resize(&self, max: usize) {
+    pub(crate) fn resize(&self, max: usize) {
         self.max.store(max, Ordering::Relaxed);
         self.frees_at(0);
     }
 
     /// `keys` keys come with a reload: they are let in, room or not.
-    pub(super) fn admit(&self, keys: usize) {
+    pub(crate) fn admit(&self, keys: usize) {
         self.live.fetch_add(keys, Ordering::Relaxed);
     }
 
     /// A place for one more key, if there is one.
-    pub(super) fn enter(&self) -> bool {
+    pub(crate) fn enter(&self) -> bool {
         let max = self.max.load(Ordering::Relaxed);
         self.live
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |live| {
@@ -80,59 +80,59 @@ impl Room {
     }
 
     /// `keys` keys were forgotten.
-    pub(super) fn leave(&self, keys: usize) {
+    pub(crate) fn leave(&self, keys: usize) {
         self.live.fetch_sub(keys, Ordering::Relaxed);
     }
 
     /// Keys remembered.
-    pub(super) fn live(&self) -> usize {
+    pub(crate) fn live(&self) -> usize {
         self.live.load(Ordering::Relaxed)
     }
 
     /// Most keys remembered.
-    pub(super) fn max(&self) -> usize {
+    pub(crate) fn max(&self) -> usize {
         self.max.load(Ordering::Relaxed)
     }
 
     /// Whether another key would be one too many.
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.live() >= self.max()
     }
 
     /// Keys were forgotten to make room.
-    pub(super) fn count_evicted(&self, keys: usize) {
+    pub(crate) fn count_evicted(&self, keys: usize) {
         self.evicted.fetch_add(keys as u64, Ordering::Relaxed);
     }
 
     /// A newcomer was sent to the overflow bucket.
-    pub(super) fn count_overflow(&self) {
+    pub(crate) fn count_overflow(&self) {
         self.overflowed.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Keys forgotten to make room, and newcomers sent to the overflow bucket.
-    pub(super) fn counters(&self) -> (u64, u64) {
+    pub(crate) fn counters(&self) -> (u64, u64) {
         (self.evicted.load(Ordering::Relaxed), self.overflowed.load(Ordering::Relaxed))
     }
 
     /// Whether a search for a key as fresh as new may find one at `now`.
-    pub(super) fn may_free(&self, now: Timestamp) -> bool {
+    pub(crate) fn may_free(&self, now: Timestamp) -> bool {
         now.as_micros() >= self.next_free.load(Ordering::SeqCst)
     }
 
     /// A search begins anew.
-    pub(super) fn search_begins(&self) {
+    pub(crate) fn search_begins(&self) {
         self.told.store(u64::MAX, Ordering::SeqCst);
     }
 
     /// A whole search found no key that is as fresh as new before `at`.
-    pub(super) fn none_before(&self, at: u64) {
+    pub(crate) fn none_before(&self, at: u64) {
         // In this order: a moment told meanwhile either is read here or is written to `next_free` after this.
         self.next_free.store(at, Ordering::SeqCst);
         self.next_free.fetch_min(self.told.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 
     /// A key will be as fresh as new at `at`, earlier than a search may have seen.
-    pub(super) fn frees_at(&self, at: u64) {
+    pub(crate) fn frees_at(&self, at: u64) {
         // Read first: nearly every key frees later than the first one.
         if at < self.told.load(Ordering::SeqCst) {
             self.told.fetch_min(at, Ordering::SeqCst);

@@ -9,15 +9,15 @@ use super::table::Judge;
 
 /// What was found when a shard was swept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Swept {
+pub(crate) struct Swept {
     /// Keys forgotten.
-    pub(super) freed: usize,
+    pub(crate) freed: usize,
     /// When the first of the others is as fresh as new, in microseconds since the epoch.
-    pub(super) lowest: u64,
+    pub(crate) lowest: u64,
 }
 
 /// A limit's judgement at a moment.
-pub(super) struct At<'c> {
+pub(crate) struct At<'c> {
     counter: &'c Counter,
     now: Timestamp,
     keep: &'c [KeyHash],
@@ -35,12 +35,12 @@ impl Judge for At<'_> {
 
 impl Counter {
     /// The judgement at `now`, which lets go of none of `keep`.
-    pub(super) fn judge<'c>(&'c self, now: Timestamp, keep: &'c [KeyHash]) -> At<'c> {
+    pub(crate) fn judge<'c>(&'c self, now: Timestamp, keep: &'c [KeyHash]) -> At<'c> {
         At { counter: self, now, keep }
     }
 
     /// Forgets the keys of a shard that are as fresh as new, but for `keep`.
-    pub(super) fn forget_fresh(&self, shard: usize, now: Timestamp, keep: &[KeyHash]) -> Swept {
+    pub(crate) fn forget_fresh(&self, shard: usize, now: Timestamp, keep: &[KeyHash]) -> Swept {
         match &self.counts {
             Counts::Table(table) => {
                 let (freed, lowest) = table.forget_fresh(shard, &self.judge(now, keep));
@@ -61,7 +61,7 @@ impl Counter {
     }
 
     /// The like, in a shard that the caller has locked.
-    pub(super) fn forget_fresh_in(
+    pub(crate) fn forget_fresh_in(
         &self,
         shard: &mut Shard,
         now: Timestamp,
