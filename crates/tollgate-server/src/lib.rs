@@ -25,5 +25,5 @@ mod worker;
 pub use error::ServeError;
 pub use gateway::Engine;
 pub use options::Options;
-pub use serve::{Started, serve, serve_until};
+pub use serve::{Started, serve, serve_until, serve_with_signals};
 pub use server::{Handle, Server};

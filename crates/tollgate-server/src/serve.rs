@@ -32,13 +32,25 @@ pub struct Started {
 /// [`ServeError`] where the policy is wrong or its addresses cannot be listened on. A policy that turns wrong later does not
 /// end anything.
 pub fn serve(path: &Path, options: &Options) -> Result<(), ServeError> {
+    serve_with_signals(path, options, |_| {})
+}
+
+/// [`serve`]; `started` is called once, when connections are taken.
+///
+/// # Errors
+/// As [`serve`].
+pub fn serve_with_signals(
+    path: &Path,
+    options: &Options,
+    started: impl FnOnce(Started),
+) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(ServeError::System)?;
     runtime.block_on(async {
         let stop = stop_signal().map_err(ServeError::System)?;
-        serve_until(path, options, stop, |_| {}).await
+        serve_until(path, options, stop, started).await
     })
 }
 

@@ -23,11 +23,6 @@ const SWEEP_EVERY: Duration = Duration::from_secs(5);
 /// How long a connection that was accepted while the gateway stops may take to begin.
 const LAST_CALL: Duration = Duration::from_millis(250);
 
-/// What a client reads for whom there is no place.
-const NO_PLACE: &[u8] =
-    b"HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncache-control: no-store\r\n\
-retry-after: 1\r\ncontent-length: 0\r\n\r\n";
-
 /// One of the gateway's threads.
 pub(crate) struct Worker {
     pub(crate) gateway: Arc<Gateway>,
@@ -95,7 +90,7 @@ impl Worker {
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
             // Whoever does not take it has lost nothing but an explanation.
-            let _ = stream.try_write(NO_PLACE);
+            let _ = stream.try_write(&connection::no_place());
             self.gateway.metrics().answered(http::StatusCode::SERVICE_UNAVAILABLE);
             return;
         };

@@ -2,7 +2,7 @@
 
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -37,6 +37,8 @@ pub(crate) struct Streamed {
 pub(crate) struct UploadWatch {
     failure: AtomicU8,
     moved: AtomicU64,
+    /// The client is waited for.
+    hungry: AtomicBool,
 }
 
 /// Whose fault an upload's end is.
@@ -59,6 +61,11 @@ impl UploadWatch {
             3 => Some(UploadFailure::Broken),
             _ => None,
         }
+    }
+
+    /// More of it is to come, and the client has not sent it yet.
+    pub(crate) fn waits_for_client(&self) -> bool {
+        self.hungry.load(Ordering::Relaxed)
     }
 
     /// When the last of it went on, in microseconds of the gateway's own clock; 0 where nothing did.
@@ -114,7 +121,9 @@ impl Streamed {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match Pin::new(&mut self.incoming).poll_frame(cx) {
+        let polled = Pin::new(&mut self.incoming).poll_frame(cx);
+        self.watch.hungry.store(polled.is_pending(), Ordering::Relaxed);
+        match polled {
             Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(self.pass(frame))),
             Poll::Ready(Some(Err(error))) => {
                 self.fail(UploadFailure::Broken);

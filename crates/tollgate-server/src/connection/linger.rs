@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
 
-use super::Socket;
+use super::{Socket, refusals};
 
 /// The longest that a connection lingers.
 const LONGEST: Duration = Duration::from_secs(10);
@@ -15,10 +15,6 @@ const SILENCE: Duration = Duration::from_secs(2);
 
 /// The most that is read away.
 const MOST: usize = 64 * 1024 * 1024;
-
-/// What a client reads that took too long over its header.
-const TOO_SLOW: &[u8] =
-    b"HTTP/1.1 408 Request Timeout\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
 
 /// Reads away what still comes, until the client closes, falls silent, or sends too much for too long.
 pub(super) async fn read_away(socket: &Socket) {
@@ -39,5 +35,5 @@ pub(super) async fn read_away(socket: &Socket) {
 
 /// Tells a client that its header took too long.
 pub(super) fn too_slow(socket: &Socket) {
-    socket.last_words(TOO_SLOW);
+    socket.last_words(&refusals::too_slow());
 }

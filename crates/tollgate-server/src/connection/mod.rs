@@ -4,6 +4,7 @@
 mod linger;
 mod pace;
 mod places;
+mod refusals;
 mod socket;
 
 use std::future::Future;
@@ -23,6 +24,7 @@ use crate::gateway::Gateway;
 
 pub(crate) use pace::{Pace, Turn};
 pub(crate) use places::{Place, Places};
+pub(crate) use refusals::no_place;
 pub(crate) use socket::Socket;
 
 /// hyper takes headers that are larger than the limit by this much, so that the gateway's own check can answer them in full.

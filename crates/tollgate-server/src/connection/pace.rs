@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use prometheus_client::metrics::gauge::Gauge;
 use tollgate_policy::settings::GatewaySettings;
 use tollgate_store::{Clock, SystemClock};
 
@@ -36,11 +37,16 @@ pub(crate) struct Pace {
 
 /// A request's turn on its connection; when it is dropped the connection waits for the next.
 #[derive(Debug)]
-pub(crate) struct Turn(Arc<Pace>);
+pub(crate) struct Turn {
+    pace: Arc<Pace>,
+    /// Counts the turns of all connections.
+    turns: Gauge,
+}
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.enter(IDLE);
+        self.turns.dec();
+        self.pace.enter(IDLE);
     }
 }
 
@@ -59,12 +65,13 @@ impl Pace {
         }
     }
 
-    /// A request's header is whole; `body`: one follows.
-    pub(crate) fn begin(self: &Arc<Pace>, body: bool) -> Turn {
+    /// A request's header is whole; `body`: one follows. It counts in `turns` until its turn ends.
+    pub(crate) fn begin(self: &Arc<Pace>, body: bool, turns: &Gauge) -> Turn {
         self.unread.store(body, Ordering::Relaxed);
         self.phase.store(BUSY, Ordering::Relaxed);
         self.begun.store(false, Ordering::Relaxed);
-        Turn(Arc::clone(self))
+        turns.inc();
+        Turn { pace: Arc::clone(self), turns: turns.clone() }
     }
 
     /// Bytes came.
@@ -86,6 +93,11 @@ impl Pace {
         } else if self.blocked.load(Ordering::Relaxed) == 0 {
             self.blocked.store(self.clock.now().as_micros(), Ordering::Relaxed);
         }
+    }
+
+    /// Bytes came that nobody will read.
+    pub(super) fn left_unread(&self) {
+        self.unread.store(true, Ordering::Relaxed);
     }
 
     /// The last request had a body, which may not have been read to its end when its answer went out: the connection has
@@ -170,7 +182,7 @@ mod tests {
         assert!(!pace.owes_an_answer(), "nothing came yet");
         pace.heard();
         assert!(pace.owes_an_answer());
-        let turn = pace.begin(false);
+        let turn = pace.begin(false, &Gauge::default());
         assert_eq!(pace.deadline(), None);
         drop(turn);
         let idle = pace.since.load(Ordering::Relaxed);

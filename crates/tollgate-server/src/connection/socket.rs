@@ -10,10 +10,10 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::Pace;
+use super::{Pace, refusals};
 
 /// How often a socket is looked at whose unread bytes hide its end.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+const LOOK_EVERY: Duration = Duration::from_millis(200);
 
 /// A client's socket.
 #[derive(Clone, Debug)]
@@ -50,6 +50,18 @@ impl Socket {
             Poll::Ready(Err(_)) => true,
             Poll::Pending => false,
         }
+    }
+
+    /// hyper answers what it cannot read as a request by a bare status. In its place goes the whole answer, where `head` is
+    /// such a status: nothing but that is written while a header is awaited, and the connection ends after it.
+    fn refuse_in_full(&self, head: &[u8]) -> bool {
+        if !self.pace.owes_an_answer() {
+            return false;
+        }
+        let Some(answer) = refusals::in_full(head) else { return false };
+        self.pace.left_unread();
+        self.last_words(&answer);
+        true
     }
 
     /// Writes at once what of `bytes` fits; nothing more is to follow.
@@ -89,6 +101,9 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
+        if self.refuse_in_full(buf) {
+            return Poll::Ready(Ok(buf.len()));
+        }
         let written = Pin::new(&mut *self.stream.lock()).poll_write(cx, buf);
         self.pace.took(written.is_ready());
         written
@@ -99,6 +114,9 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        if bufs.first().is_some_and(|first| self.refuse_in_full(first)) {
+            return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
+        }
         let written = Pin::new(&mut *self.stream.lock()).poll_write_vectored(cx, bufs);
         self.pace.took(written.is_ready());
         written

@@ -85,7 +85,8 @@ impl Gateway {
         client: Arc<Client>,
         request: Request<Incoming>,
     ) -> Result<Response<ResponseBody>, ClientGone> {
-        let turn = client.pace.begin(!hyper::body::Body::is_end_stream(request.body()));
+        let body = !hyper::body::Body::is_end_stream(request.body());
+        let turn = client.pace.begin(body, &self.metrics.in_flight);
         let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client };
         let (parts, body) = request.into_parts();
         let response = match checks::fault(&parts, &body, visit.live.settings()) {

@@ -149,6 +149,11 @@ impl Exchange<'_> {
             if let Ok(reply) = tokio::time::timeout(wait, &mut reply).await {
                 return Ok(reply);
             }
+            if watch.is_some_and(UploadWatch::waits_for_client) {
+                // Its own silence is bounded by body_timeout.
+                wait = self.timing.first_byte;
+                continue;
+            }
             let moved = watch.map_or(0, UploadWatch::moved);
             let still = Duration::from_micros(self.clock.now().as_micros().saturating_sub(moved));
             match self.timing.first_byte.checked_sub(still) {

@@ -11,6 +11,11 @@ fn refused(gate: &Gate, bytes: &str, status: u16) {
     connection.send(bytes);
     let reply = connection.reply();
     assert_eq!(reply.status, status, "{bytes:?}: {reply:?}");
+    assert_eq!(
+        reply.header("content-type").as_deref(),
+        Some("application/problem+json"),
+        "{bytes:?}"
+    );
 }
 
 #[test]

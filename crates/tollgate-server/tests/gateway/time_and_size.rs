@@ -17,13 +17,21 @@ fn headers_are_bounded() {
     let many: Vec<(String, String)> = (0..20).map(|n| (format!("x-{n}"), String::new())).collect();
     let many: Vec<(&str, &str)> =
         many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-    assert_eq!(Connection::open(gate.address).ask("GET", "/", &many).status, 431);
+    let reply = Connection::open(gate.address).ask("GET", "/", &many);
+    assert_eq!(reply.status, 431);
+    assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
+    // Also after an answer on the same connection.
+    let mut connection = Connection::open(gate.address);
+    assert_eq!(connection.get("/status/400").status, 400);
+    assert_eq!(connection.ask("GET", "/", &many).status, 431);
     // More than any buffer: refused before its end.
     let huge = "a".repeat(200_000);
     let mut connection = Connection::open(gate.address);
     let _ = connection.try_send(request("GET", "/", &[("x-huge", &huge)]));
-    assert_eq!(connection.reply().status, 431);
-    assert!(upstream.seen().is_empty());
+    let reply = connection.reply();
+    assert_eq!(reply.status, 431);
+    assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
+    assert_eq!(upstream.seen().len(), 1);
 }
 
 #[test]
@@ -38,7 +46,9 @@ fn a_header_that_takes_too_long_is_408() {
         let _ = connection.try_send("x: y\r\n");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
-    assert_eq!(connection.reply().status, 408);
+    let reply = connection.reply();
+    assert_eq!(reply.status, 408);
+    assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
     assert!(connection.is_closed());
     // One that says nothing is closed without a word.
     assert!(Connection::open(gate.address).is_closed());

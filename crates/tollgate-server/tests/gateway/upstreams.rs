@@ -180,6 +180,22 @@ fn a_slow_upload_is_not_a_slow_answer() {
 }
 
 #[test]
+fn a_client_that_is_slow_to_begin_its_body_is_not_a_slow_answer() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open_with(
+        upstream.address,
+        "gateway: { first_byte_timeout: 100ms, body_timeout: 400ms }",
+    ));
+    let mut connection = Connection::open(gate.address);
+    connection.send(request("POST", "/echo", &[("content-length", "2")]));
+    std::thread::sleep(std::time::Duration::from_millis(250));
+    connection.send("ok");
+    assert_eq!(connection.reply().text(), "ok");
+    connection.send(request("POST", "/echo", &[("content-length", "2")]));
+    assert_eq!(connection.reply().status, 408, "and a silent one is told so");
+}
+
+#[test]
 fn a_server_that_hangs_up_at_once_is_a_bad_gateway() {
     let upstream = Raw::start(|stream, _| {
         let _ = stream.flush();
