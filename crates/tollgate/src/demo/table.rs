@@ -1,0 +1,74 @@
+//! The demo's live table: who passes and who is refused.
+
+use std::sync::Arc;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+use super::customers::{Count, Customer};
+
+/// A table that is redrawn in place on a terminal, and printed line by line elsewhere.
+pub(super) struct Table {
+    customers: Vec<Arc<Customer>>,
+    rows: Option<Vec<ProgressBar>>,
+}
+
+impl Table {
+    /// An empty table of `customers`, with its heading.
+    pub(super) fn new(customers: Vec<Arc<Customer>>, terminal: bool) -> Table {
+        println!("{}", heading());
+        let rows = terminal.then(|| live_rows(customers.len()));
+        Table { customers, rows }
+    }
+
+    /// Shows the counts of now.
+    pub(super) fn show(&self) {
+        for (place, customer) in self.customers.iter().enumerate() {
+            let line = row(customer, customer.tally.count());
+            match self.rows.as_ref().and_then(|rows| rows.get(place)) {
+                Some(live) => live.set_message(line),
+                None => println!("{line}"),
+            }
+        }
+    }
+
+    /// Leaves the last counts standing.
+    pub(super) fn finish(self) {
+        self.show();
+        for live in self.rows.into_iter().flatten() {
+            live.abandon();
+        }
+    }
+}
+
+fn live_rows(count: usize) -> Vec<ProgressBar> {
+    let together = MultiProgress::new();
+    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    (0..count).map(|_| together.add(ProgressBar::new_spinner().with_style(style.clone()))).collect()
+}
+
+fn heading() -> String {
+    format!("{:<18}{:<12}{:>8}{:>9}{:>9}  told to wait", "customer", "plan", "passed", "refused", "failed")
+}
+
+fn row(customer: &Customer, count: Count) -> String {
+    let Count { passed, refused, failed, retry_after } = count;
+    let wait = if retry_after > 0 { format!("{retry_after} s") } else { "-".to_owned() };
+    format!("{:<18}{:<12}{passed:>8}{refused:>9}{failed:>9}  {wait}", customer.name, customer.plan)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::customers::cast;
+    use super::*;
+
+    #[test]
+    fn a_row_lines_up_with_the_heading() {
+        let customers = cast();
+        customers[0].tally.answer(200, None);
+        customers[0].tally.answer(429, Some(17));
+        customers[0].tally.failure();
+        let line = row(&customers[0], customers[0].tally.count());
+        assert_eq!(line, "ada, who floods   free               1        1        1  17 s");
+        assert_eq!(heading().find("told"), line.find("17 s"));
+    }
+}
