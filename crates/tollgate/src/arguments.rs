@@ -26,6 +26,12 @@ pub(crate) enum Command {
     Replay(Replay),
     /// Print the JSON Schema of policy files.
     Schema,
+    /// See it work: a small service, the gateway before it with a layered policy, traffic, and a live table.
+    Demo {
+        /// End after so many seconds instead of at Ctrl-C.
+        #[arg(long, value_name = "N")]
+        seconds: Option<u64>,
+    },
 }
 
 /// `tollgate replay`.

@@ -4,6 +4,7 @@
 
 mod arguments;
 mod command;
+mod demo;
 mod outcome;
 mod progress;
 
@@ -26,5 +27,6 @@ fn run(arguments: &Arguments) -> Result<(), Failure> {
         Command::Validate { policy } => command::validate::run(policy),
         Command::Replay(replay) => command::replay::run(replay),
         Command::Schema => command::schema::run(),
+        Command::Demo { seconds } => demo::run(*seconds),
     }
 }

@@ -17,6 +17,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep};
 use tollgate_server::{Options, Started, serve_until};
 
+use crate::outcome::{Failure, print};
 use customers::Customer;
 use policy::PolicyCopy;
 use table::Table;
@@ -27,18 +28,21 @@ const REDRAWN: [Duration; 2] = [Duration::from_secs(5), Duration::from_millis(25
 /// Runs the demo until Ctrl-C, or for `seconds`.
 ///
 /// # Errors
-/// A sentence that says what could not be started.
-pub(crate) fn demo(seconds: Option<u64>) -> Result<(), String> {
+/// [`Failure`] that says what could not be started.
+pub(crate) fn run(seconds: Option<u64>) -> Result<(), Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| format!("no runtime can be started: {error}"))?;
+        .map_err(|error| Failure::wrong(format!("no runtime can be started: {error}")))?;
     runtime.block_on(play(seconds))
 }
 
-async fn play(seconds: Option<u64>) -> Result<(), String> {
-    let upstream = upstream::start().await.map_err(|error| format!("the demo's service cannot listen: {error}"))?;
-    let policy = PolicyCopy::write(upstream).map_err(|error| format!("the demo's policy cannot be written: {error}"))?;
+async fn play(seconds: Option<u64>) -> Result<(), Failure> {
+    let upstream = upstream::start()
+        .await
+        .map_err(|error| Failure::wrong(format!("the demo's service cannot listen: {error}")))?;
+    let policy = PolicyCopy::write(upstream)
+        .map_err(|error| Failure::wrong(format!("the demo's policy cannot be written: {error}")))?;
     let options = Options {
         listen: Some(preferred_or_free(8080)),
         admin: Some(preferred_or_free(8090)),
@@ -46,48 +50,55 @@ async fn play(seconds: Option<u64>) -> Result<(), String> {
     };
     let (stop, stopped) = oneshot::channel::<()>();
     let (started, begun) = oneshot::channel();
-    let gateway = serve_until(
-        policy.path(),
-        &options,
-        async { drop(stopped.await) },
+    let until = async { drop(stopped.await) };
+    let tell = |addresses| {
         // The receiver is there as long as this function waits.
-        |addresses| drop(started.send(addresses)),
-    );
-    let show = async {
-        if let Ok(addresses) = begun.await {
-            perform(addresses, &policy, seconds).await;
-        }
-        drop(stop);
+        let _ = started.send(addresses);
     };
-    let (ended, ()) = tokio::join!(gateway, show);
-    ended.map_err(|error| error.to_string())
+    let show = async {
+        let shown = match begun.await {
+            Ok(addresses) => perform(addresses, &policy, seconds).await,
+            // The gateway did not start, and says why itself.
+            Err(_) => Ok(()),
+        };
+        drop(stop);
+        shown
+    };
+    let (ended, shown) = tokio::join!(serve_until(policy.path(), &options, until, tell), show);
+    ended.map_err(Failure::wrong).and(shown)
 }
 
 /// Sends the traffic and shows the table, until the end.
-async fn perform(addresses: Started, policy: &PolicyCopy, seconds: Option<u64>) {
-    introduce(addresses, policy);
+async fn perform(
+    addresses: Started,
+    policy: &PolicyCopy,
+    seconds: Option<u64>,
+) -> Result<(), Failure> {
+    print(&introduction(addresses, policy))?;
     let terminal = io::stdout().is_terminal();
     let customers: Vec<Arc<Customer>> = customers::cast().into_iter().map(Arc::new).collect();
     let mut sending = JoinSet::new();
     for customer in &customers {
         sending.spawn(traffic::send(Arc::clone(customer), addresses.gateway));
     }
-    let table = Table::new(customers, terminal);
-    let redraw = async {
-        let mut pace = interval(REDRAWN[usize::from(terminal)]);
-        pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            pace.tick().await;
-            table.show();
-        }
-    };
+    let table = Table::new(customers, terminal)?;
     tokio::select! {
-        () = redraw => {}
+        stuck = redraw(&table, terminal) => stuck?,
         () = end(seconds) => {}
     }
     sending.shutdown().await;
-    table.finish();
-    println!("\nThe free flood met his own limit; nobody else was refused because of him.");
+    table.finish()?;
+    print("\nThe free flood met its own limit; nobody else was refused because of it.\n")
+}
+
+/// Draws the table again and again, until that cannot be done.
+async fn redraw(table: &Table, terminal: bool) -> Result<(), Failure> {
+    let mut pace = interval(REDRAWN[usize::from(terminal)]);
+    pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        pace.tick().await;
+        table.show()?;
+    }
 }
 
 /// Ctrl-C, or the time that was asked for.
@@ -104,18 +115,25 @@ async fn end(seconds: Option<u64>) {
     }
 }
 
-fn introduce(Started { gateway, admin }: Started, policy: &PolicyCopy) {
-    println!("A gateway with three layers of limits is running. Try it from another terminal:\n");
-    println!("  curl -i -X POST http://{gateway}/v1/chat -H 'x-api-key: demo-paid'    # passes");
-    println!("  curl -i -X POST http://{gateway}/v1/chat -H 'x-api-key: demo-free'    # ada's key: 429, once her flood is over its limit");
-    if let Some(admin) = admin {
-        println!("  curl http://{admin}/metrics                                           # what operators see");
-    }
-    println!("\nIts policy is {}: change it and see it reload. Ctrl-C ends the demo.\n", policy.path().display());
+fn introduction(Started { gateway, admin }: Started, policy: &PolicyCopy) -> String {
+    let call = |key| format!("  curl -i -X POST http://{gateway}/v1/chat -H 'x-api-key: {key}'");
+    let metrics = admin.map_or(String::new(), |admin| format!("  curl http://{admin}/metrics\n"));
+    format!(
+        "A gateway with three layers of limits is running. Try it from another terminal:\n\n\
+         {}   # passes\n{}   # the flooded key: 429\n{metrics}\n\
+         Its policy is {}: change it and see it reload. Ctrl-C ends the demo.\n\n",
+        call("demo-paid"),
+        call("demo-free"),
+        policy.path().display(),
+    )
 }
 
 /// `port` on loopback where it is free, else any.
 fn preferred_or_free(port: u16) -> SocketAddr {
     let preferred = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    if TcpListener::bind(preferred).is_ok() { preferred } else { SocketAddr::from((Ipv4Addr::LOCALHOST, 0)) }
+    if TcpListener::bind(preferred).is_ok() {
+        preferred
+    } else {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+    }
 }

@@ -24,8 +24,13 @@ impl PolicyCopy {
     /// # Errors
     /// Where the folder for temporary files takes nothing.
     pub(super) fn write(upstream: SocketAddr) -> io::Result<PolicyCopy> {
-        let folder = std::env::temp_dir().join(format!("tollgate-demo-{}", std::process::id()));
-        fs::create_dir_all(&folder)?;
+        let folder = std::env::temp_dir().join(format!(
+            "tollgate-demo-{}-{}",
+            std::process::id(),
+            upstream.port()
+        ));
+        // Made new, so that nobody else's folder or link is written to.
+        fs::create_dir(&folder)?;
         let path = folder.join("policy.yaml");
         let copy = PolicyCopy { folder, path };
         fs::write(&copy.path, EXAMPLE.replace(EXAMPLE_UPSTREAM, &upstream.to_string()))?;
@@ -51,7 +56,8 @@ mod tests {
 
     #[test]
     fn the_copy_names_the_demos_own_upstream_and_goes_with_the_demo() {
-        let copy = PolicyCopy::write(SocketAddr::from(([127, 0, 0, 1], 4711))).expect("a temporary folder");
+        let copy = PolicyCopy::write(SocketAddr::from(([127, 0, 0, 1], 4711)))
+            .expect("a temporary folder");
         let text = fs::read_to_string(copy.path()).expect("the copy");
         assert!(text.contains("127.0.0.1:4711") && !text.contains(EXAMPLE_UPSTREAM));
         let path = copy.path().to_owned();

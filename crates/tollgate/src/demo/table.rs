@@ -5,6 +5,7 @@ use std::sync::Arc;
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use super::customers::{Count, Customer};
+use crate::outcome::{Failure, print};
 
 /// A table that is redrawn in place on a terminal, and printed line by line elsewhere.
 pub(super) struct Table {
@@ -14,40 +15,42 @@ pub(super) struct Table {
 
 impl Table {
     /// An empty table of `customers`, with its heading.
-    pub(super) fn new(customers: Vec<Arc<Customer>>, terminal: bool) -> Table {
-        println!("{}", heading());
+    pub(super) fn new(customers: Vec<Arc<Customer>>, terminal: bool) -> Result<Table, Failure> {
+        print(&format!("{}\n", heading()))?;
         let rows = terminal.then(|| live_rows(customers.len()));
-        Table { customers, rows }
+        Ok(Table { customers, rows })
     }
 
     /// Shows the counts of now.
-    pub(super) fn show(&self) {
-        for (place, customer) in self.customers.iter().enumerate() {
-            let line = row(customer, customer.tally.count());
-            match self.rows.as_ref().and_then(|rows| rows.get(place)) {
-                Some(live) => live.set_message(line),
-                None => println!("{line}"),
-            }
+    pub(super) fn show(&self) -> Result<(), Failure> {
+        let lines = self.customers.iter().map(|customer| row(customer, customer.tally.count()));
+        match &self.rows {
+            Some(rows) => rows.iter().zip(lines).for_each(|(live, line)| live.set_message(line)),
+            None => print(&lines.map(|line| format!("{line}\n")).collect::<String>())?,
         }
+        Ok(())
     }
 
     /// Leaves the last counts standing.
-    pub(super) fn finish(self) {
-        self.show();
-        for live in self.rows.into_iter().flatten() {
-            live.abandon();
-        }
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        self.show()?;
+        self.rows.into_iter().flatten().for_each(|live| live.abandon());
+        Ok(())
     }
 }
 
 fn live_rows(count: usize) -> Vec<ProgressBar> {
     let together = MultiProgress::new();
-    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     (0..count).map(|_| together.add(ProgressBar::new_spinner().with_style(style.clone()))).collect()
 }
 
 fn heading() -> String {
-    format!("{:<18}{:<12}{:>8}{:>9}{:>9}  told to wait", "customer", "plan", "passed", "refused", "failed")
+    format!(
+        "{:<18}{:<12}{:>8}{:>9}{:>9}  told to wait",
+        "customer", "plan", "passed", "refused", "failed"
+    )
 }
 
 fn row(customer: &Customer, count: Count) -> String {

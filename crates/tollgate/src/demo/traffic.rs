@@ -40,11 +40,14 @@ async fn one_request(
     gateway: SocketAddr,
     connection: &mut Option<SendRequest<Full<Bytes>>>,
 ) -> Option<(u16, Option<u64>)> {
-    let usable = match connection.take() {
-        Some(mut kept) if kept.ready().await.is_ok() => kept,
-        _ => connect(gateway).await?,
+    let kept = match connection.take() {
+        Some(mut kept) => kept.ready().await.is_ok().then_some(kept),
+        None => None,
     };
-    let sender = connection.insert(usable);
+    let sender = connection.insert(match kept {
+        Some(usable) => usable,
+        None => connect(gateway).await?,
+    });
     let request = Request::post("/v1/chat")
         .header("host", gateway.to_string())
         .header("x-api-key", customer.api_key)
@@ -59,7 +62,8 @@ async fn one_request(
 
 async fn connect(gateway: SocketAddr) -> Option<SendRequest<Full<Bytes>>> {
     let socket = TcpStream::connect(gateway).await.ok()?;
-    let (sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(socket)).await.ok()?;
+    let (sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(socket)).await.ok()?;
     tokio::spawn(async move { connection.await.ok() });
     Some(sender)
 }

@@ -39,8 +39,13 @@ async fn accept(listener: TcpListener) {
 
 async fn answer(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infallible> {
     tokio::time::sleep(THINKING).await;
-    let body = format!("{{\"model\":\"flagship\",\"path\":{:?},\"answer\":\"42\"}}\n", request.uri().path());
+    let body = format!(
+        "{{\"model\":\"flagship\",\"path\":{:?},\"answer\":\"42\"}}\n",
+        request.uri().path()
+    );
     let mut response = Response::new(Full::new(Bytes::from(body)));
-    response.headers_mut().insert("content-type", http::HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert("content-type", http::HeaderValue::from_static("application/json"));
     Ok(response)
 }
