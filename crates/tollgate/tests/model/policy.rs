@@ -134,17 +134,3 @@ pub(crate) enum Cost {
         max: u64,
     },
 }
-
-impl Algorithm {
-    /// Whether it refuses everything.
-    pub(crate) fn is_zero(&self) -> bool {
-        match self {
-            Self::TokenBucket { rate, .. } | Self::LeakyBucket { rate, .. } => rate.count == 0,
-            Self::FixedWindow { limit, .. }
-            | Self::SlidingWindow { limit, .. }
-            | Self::SlidingLog { limit, .. }
-            | Self::Quota { limit, .. }
-            | Self::Concurrency { limit, .. } => *limit == 0,
-        }
-    }
-}

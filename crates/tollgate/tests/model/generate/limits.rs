@@ -73,7 +73,8 @@ fn limit(random: &mut Random) -> u64 {
         2..=69 => random.within(1, 12),
         70..=89 => random.within(13, 300),
         90..=96 => random.within(301, 1_000_000),
-        _ => random.within(1_000_000, 1_000_000_000_000),
+        97..=98 => random.within(1_000_000, 1_000_000_000_000),
+        _ => random.within(1, 999_999_999_999_999),
     }
 }
 
@@ -90,17 +91,14 @@ fn token_bucket(theme: Theme, random: &mut Random) -> Algorithm {
     let burst = match random.within(0, 9) {
         0..=3 => Burst::Default,
         4..=7 => Burst::Units(burst(&rate, random).max(1)),
-        _ => span_of_rate(&rate, theme, random).map_or(Burst::Default, Burst::Span),
+        _ => span_of_rate(theme, random),
     };
     Algorithm::TokenBucket { rate, burst, starts_empty: random.chance(15) }
 }
 
-/// A time in which the rate gives a whole number of units, and at least one.
-fn span_of_rate(rate: &Rate, theme: Theme, random: &mut Random) -> Option<Span> {
-    let span = theme.span(random);
-    let product = i128::from(span.micros) * i128::from(rate.count);
-    let per = i128::from(rate.per_micros);
-    (product >= per && product % per == 0).then_some(span)
+/// A burst as a time: it may be a fraction of a unit.
+fn span_of_rate(theme: Theme, random: &mut Random) -> Burst {
+    Burst::Span(theme.span(random))
 }
 
 fn leaky_bucket(theme: Theme, random: &mut Random) -> Algorithm {

@@ -75,11 +75,10 @@ fn limit(place: u64, theme: Theme, random: &mut Random) -> Limit {
         shadow: random.chance(15),
         count_refused: gives && random.chance(25),
         overdraw: overdraws,
-        max_debt: (overdraws && random.chance(50)).then(|| random.within(1, 20)),
+        max_debt: (overdraws && random.chance(50)).then(|| random.within(0, 20)),
         charge_when: (gives && random.chance(30))
             .then(|| random.pick(&[vec![401], vec![401, 403], vec![200, 500]])),
     }
-    .without_contradictions()
 }
 
 fn classes(kind: Kind, theme: Theme, random: &mut Random) -> Vec<Class> {
@@ -110,19 +109,4 @@ fn key(random: &mut Random) -> Vec<Identity> {
         vec![User, Ip],
         vec![Tenant, User],
     ])
-}
-
-impl Limit {
-    /// A limit of 0 has no debt, and a bound on debt is said once.
-    fn without_contradictions(mut self) -> Self {
-        let zero = self
-            .classes
-            .iter()
-            .filter_map(|class| class.algorithm.as_ref())
-            .any(|algorithm| algorithm.is_zero());
-        if zero || self.count_refused {
-            self.max_debt = None;
-        }
-        self
-    }
 }
