@@ -53,13 +53,11 @@ fn over_seeds(seeds: Range<u64>, look: impl Fn(Case) -> Result<(), String> + Syn
 }
 
 #[test]
-#[ignore = "the command does not replay yet"]
 fn replay_decides_as_the_model_does() {
     over_seeds(seeds(), |case| check(&case).map_err(|failure| failure.to_string()));
 }
 
 #[test]
-#[ignore = "the command does not replay yet"]
 fn retry_times_hold_from_both_sides() {
     let tried = AtomicUsize::new(0);
     let seeds = seeds();

@@ -70,7 +70,11 @@ impl Bucket {
         }
     }
 
+    /// A limit of 0 refuses everything for ever: it has nothing to count.
     fn take_into_debt(&mut self, request: RequestId, cost: u64, now: i64) {
+        if self.counter.capacity() == whole(0) {
+            return;
+        }
         let debt = self.limit.max_debt.map_or_else(|| self.counter.capacity(), whole);
         self.counter.take_into_debt(request, cost, &debt, now);
     }

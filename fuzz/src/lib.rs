@@ -1,0 +1,5 @@
+//! What the targets share: limits and operations out of arbitrary bytes.
+
+pub mod bytes;
+pub mod limits;
+pub mod world;
