@@ -181,16 +181,18 @@ fn held(
         let limit = &bound.limits[planned.limit];
         // Where it is known how long slots are held, they end by themselves.
         let slot = limit.classes[planned.class].slots && hold.is_none();
+        let said = limits.get(taken.place);
+        // By another, or by itself though it is a shadow limit, which charges as if it were enforced.
+        let refused =
+            matches!(judged, Verdict::Refuse(_)) || said.is_some_and(|said| said.outcome.refused);
         let ends = match &limit.charge_when {
             _ if slot => Ends::Release,
             // It concerns admitted requests only: a refusal that was charged stands.
-            Some(statuses) if !matches!(judged, Verdict::Refuse(_)) => {
-                Ends::ChargeWhen(Arc::clone(statuses))
-            }
+            Some(statuses) if !refused => Ends::ChargeWhen(Arc::clone(statuses)),
             _ if matches!(judged, Verdict::Delay(_)) => Ends::Stays,
             _ => continue,
         };
-        let wait = limits.get(taken.place).map_or(Micros::ZERO, |said| said.outcome.wait);
+        let wait = said.map_or(Micros::ZERO, |said| said.outcome.wait);
         held.push(Held { taken, ends, wait });
     }
     held

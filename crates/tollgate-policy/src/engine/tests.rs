@@ -276,6 +276,18 @@ fn charges_are_given_back_where_the_status_does_not_count() {
     assert!(matches!(refused.verdict, Verdict::Refuse(_)) && !refused.needs_settling());
 }
 
+/// A shadow limit's own refusal was once given back, because the request itself was admitted.
+#[test]
+fn a_shadow_limits_counted_refusal_stands() {
+    let engine = engine(&one_limit(
+        "{ key: [ip], shadow: true, count_refused: true, charge_when: { status: [401] }, fixed_window: { limit: 1, window: 1m } }",
+    ));
+    assert!(get().passes(&engine, 0));
+    let over = get().decide_at(&engine, at(0));
+    assert!(over.verdict == Verdict::Admit && over.limits[0].refused);
+    assert!(!over.needs_settling(), "nothing of it is given back");
+}
+
 #[test]
 fn a_decision_is_settled_by_the_policy_that_made_it() {
     let engine = engine(LOGIN);

@@ -2,7 +2,7 @@
 
 use super::Random;
 use super::spans::Theme;
-use crate::model::policy::{Algorithm, Burst, Every, MaxWait, Rate, Span};
+use crate::model::policy::{Algorithm, Burst, Every, MaxWait, Rate};
 
 /// Longest time that a bucket may take to fill, with its debt: some three thousand years, in microseconds.
 const LONGEST_FILL: i128 = 100_000_000_000_000_000;

@@ -9,6 +9,8 @@ pub(crate) enum Part {
     User(String),
     Tenant(String),
     Plan(String),
+    /// Who says no plan has the default's, and is not who says the same.
+    DefaultPlan,
     Address(String),
     /// Everybody who has neither the identity nor an address.
     Shared,
@@ -39,7 +41,7 @@ fn part(identity: Identity, missing: Missing, request: &Request) -> Option<Part>
     let present = match identity {
         Identity::User => value(request, "x-user").map(Part::User),
         Identity::Tenant => value(request, "x-tenant").map(Part::Tenant),
-        Identity::Plan => Some(Part::Plan(plan(request))),
+        Identity::Plan => Some(value(request, "x-plan").map_or(Part::DefaultPlan, Part::Plan)),
         Identity::Ip => request.ip.clone().map(Part::Address),
     };
     match (present, missing) {
