@@ -24,8 +24,14 @@ impl<S: Store> Engine<S> {
         now: Timestamp,
         hold: Option<Micros>,
     ) -> Result<Ruling, StoreError> {
-        let bound = self.policy();
-        self.decide_under(&bound, facts, now, hold).await
+        loop {
+            let bound = self.policy();
+            match self.decide_under(&bound, facts, now, hold).await {
+                // Two reloads came between; the policy that is in force now knows its limits.
+                Err(StoreError::UnknownLimit(_)) if self.version() != bound.version() => {}
+                answer => return answer,
+            }
+        }
     }
 
     /// Decides one request by a policy that the caller holds (see [`Engine::policy`]), so that what it reads of the policy
@@ -66,17 +72,37 @@ impl Engine<MemoryStore> {
         hold: Option<Micros>,
         charges: &mut Charges,
     ) -> Result<Ruling, StoreError> {
-        let bound = self.policy();
+        loop {
+            let bound = self.policy();
+            match self.decide_now_under(&bound, facts, now, hold, charges) {
+                Err(StoreError::UnknownLimit(_)) if self.version() != bound.version() => {}
+                answer => return answer,
+            }
+        }
+    }
+
+    /// [`Engine::decide_under`], at once.
+    ///
+    /// # Errors
+    /// [`StoreError`] where the store gives no answer; also where the policy was replaced twice since.
+    pub fn decide_now_under(
+        &self,
+        bound: &Bound,
+        facts: &Facts<'_>,
+        now: Timestamp,
+        hold: Option<Micros>,
+        charges: &mut Charges,
+    ) -> Result<Ruling, StoreError> {
         let mode = self.mode();
-        if let Err(rejection) = plan(&bound, mode, facts, now, charges) {
+        if let Err(rejection) = plan(bound, mode, facts, now, charges) {
             return Ok(Ruling::Rejected(rejection));
         }
-        let asked = ask(&bound, charges);
+        let asked = ask(bound, charges);
         if asked.is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
         let answer = self.store().charge_all_now(&Call { charges: &asked, now, hold })?;
-        Ok(Ruling::Decided(report(&bound, mode, charges, answer, hold)))
+        Ok(Ruling::Decided(report(bound, mode, charges, answer, hold)))
     }
 }
 

@@ -51,11 +51,11 @@ impl<S: Store> Engine<S> {
     }
 
     async fn end(&self, held: Held, step: Step, now: Timestamp) -> Result<(), StoreError> {
-        match step {
+        ended(match step {
             Step::GiveBack => self.store().settle(held.taken, 0, now).await,
             Step::Release => self.store().release(held.taken, now).await,
             Step::Nothing => Ok(()),
-        }
+        })
     }
 }
 
@@ -72,13 +72,21 @@ impl Engine<MemoryStore> {
     ) -> Result<(), StoreError> {
         let mut result = Ok(());
         for held in decision.taken {
-            result = result.and(match at_end(&held.ends, status) {
+            result = result.and(ended(match at_end(&held.ends, status) {
                 Step::GiveBack => self.store().settle_now(held.taken, 0, now),
                 Step::Release => self.store().release_now(held.taken, now),
                 Step::Nothing => Ok(()),
-            });
+            }));
         }
         result
+    }
+}
+
+/// A limit that reloads took away meanwhile counts nothing any more, so there is nothing to give back.
+fn ended(answer: Result<(), StoreError>) -> Result<(), StoreError> {
+    match answer {
+        Err(StoreError::UnknownLimit(_)) => Ok(()),
+        other => other,
     }
 }
 

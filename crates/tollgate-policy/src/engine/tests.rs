@@ -299,6 +299,16 @@ fn a_decision_is_settled_by_the_policy_that_made_it() {
 }
 
 #[test]
+fn what_a_limit_held_ends_with_it() {
+    let engine = engine(&one_limit("{ key: [ip], concurrency: { limit: 1, ttl: 1m } }"));
+    let decision = get().decide_at(&engine, at(0));
+    for _ in 0..2 {
+        engine.reload(policy(&one_limit("{ key: [], token_bucket: { rate: 1/m } }")), at(1));
+    }
+    assert_eq!(engine.settle_now(decision, Some(200), at(2)), Ok(()));
+}
+
+#[test]
 fn a_snapshot_decides_on_after_a_reload() {
     let engine = engine(&one_limit("{ key: [ip], fixed_window: { limit: 5, window: 1m } }"));
     let held = engine.policy();

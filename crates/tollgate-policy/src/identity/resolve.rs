@@ -233,7 +233,7 @@ impl<'p, 'a> Asker<'p, 'a> {
                 let text = basic::scheme(field, b"bearer").unwrap_or(field);
                 let now = self.now;
                 let claims = self.lookups().token(token).verify(text, now);
-                claims.map_or(Single::Absent, |claims| Single::One(Arc::new(claims)))
+                claims.map_or(Single::Absent, Single::One)
             }
         };
         self.claims[token] = Some(found.clone());

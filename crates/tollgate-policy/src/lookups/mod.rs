@@ -5,6 +5,7 @@ mod file;
 mod rows;
 mod table;
 mod token;
+mod verified;
 
 use std::sync::Arc;
 

@@ -2,13 +2,16 @@
 
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 
 use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, JwkSet, PublicKeyUse};
 use jsonwebtoken::{Algorithm, AlgorithmFamily, DecodingKey, Validation};
 use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
 use tollgate_core::Timestamp;
 
 use super::rows::read_bounded;
+use super::verified::Verified;
 use crate::settings::JwtKeys;
 
 /// The largest key file that is read: 1 MiB.
@@ -29,6 +32,7 @@ pub(crate) struct TokenUse {
 #[derive(Default)]
 pub(crate) struct TokenKeys {
     keys: Vec<TokenKey>,
+    verified: Verified,
 }
 
 struct TokenKey {
@@ -140,7 +144,8 @@ impl TokenUse {
         };
         let with_rules =
             |(kid, algorithm, key)| TokenKey { kid, key, validation: self.rules(algorithm) };
-        Ok(TokenKeys { keys: keys.into_iter().map(with_rules).collect() })
+        let keys = keys.into_iter().map(with_rules).collect();
+        Ok(TokenKeys { keys, verified: Verified::default() })
     }
 
     /// What is checked with the signature. Times are not: they are compared with the decision's moment, not the system's.
@@ -223,7 +228,18 @@ fn algorithm_of_jwk(jwk: &Jwk) -> Option<Algorithm> {
 impl TokenKeys {
     /// The claims of `token`, where one of the keys signed it and it holds at `now`. A token names its key by `kid`; one
     /// without fits only a key that is alone.
-    pub(crate) fn verify(&self, token: &[u8], now: Timestamp) -> Option<Claims> {
+    pub(crate) fn verify(&self, token: &[u8], now: Timestamp) -> Option<Arc<Claims>> {
+        let digest = <[u8; 32]>::from(Sha256::digest(token));
+        let claims = self.verified.get(&digest).or_else(|| {
+            let claims = Arc::new(self.check(token)?);
+            self.verified.put(digest, &claims);
+            Some(claims)
+        });
+        claims.filter(|claims| claims.holds_at(now))
+    }
+
+    /// The claims of `token`, whenever they hold.
+    fn check(&self, token: &[u8]) -> Option<Claims> {
         let named = jsonwebtoken::decode_header(token).ok()?.kid;
         let fits = |key: &&TokenKey| match (&key.kid, &named) {
             (Some(kid), Some(named)) => kid == named,
@@ -232,7 +248,7 @@ impl TokenKeys {
         let claims = self.keys.iter().filter(fits).find_map(|key| {
             jsonwebtoken::decode::<Map<String, Value>>(token, &key.key, &key.validation).ok()
         });
-        claims.map(|data| Claims(data.claims)).filter(|claims| claims.holds_at(now))
+        claims.map(|data| Claims(data.claims))
     }
 }
 

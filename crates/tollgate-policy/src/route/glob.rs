@@ -6,8 +6,19 @@ use crate::path;
 /// place to limit, whatever the upstream makes of them.
 #[derive(Debug)]
 pub(crate) struct Glob {
-    segments: Vec<Segment>,
+    shape: Shape,
     ignore_case: bool,
+}
+
+/// The forms that most patterns have are compared at one go.
+#[derive(Debug)]
+enum Shape {
+    /// `/a/b`: this path, without trailing slash.
+    Exact(Box<str>),
+    /// `/a/b/**`: this path, or one below it.
+    Below(Box<str>),
+    /// All others.
+    Segments(Vec<Segment>),
 }
 
 #[derive(Debug)]
@@ -42,42 +53,73 @@ impl Glob {
                 segments.push(segment);
             }
         }
-        Ok(Glob { segments, ignore_case })
+        Ok(Glob { shape: Shape::of(segments), ignore_case })
     }
 
     /// Whether it matches `path`, which is normal.
     pub(crate) fn matches(&self, path: &str) -> bool {
-        let mut rest = split(path);
-        let mut place = 0;
-        // Where to begin again: after the last `**`, one segment further each time.
-        let mut again: Option<(usize, Split<'_>)> = None;
-        loop {
-            match self.segments.get(place) {
-                Some(Segment::Any) => {
+        let bytes = path.strip_suffix('/').unwrap_or(path).as_bytes();
+        match &self.shape {
+            Shape::Exact(text) => equal(bytes, text.as_bytes(), self.ignore_case),
+            Shape::Below(text) => {
+                let (text, length) = (text.as_bytes(), text.len());
+                bytes.len() >= length
+                    && equal(&bytes[..length], text, self.ignore_case)
+                    && matches!(bytes.get(length), None | Some(b'/'))
+            }
+            Shape::Segments(segments) => walk(segments, path, self.ignore_case),
+        }
+    }
+}
+
+impl Shape {
+    fn of(segments: Vec<Segment>) -> Shape {
+        let (below, leading) = match segments.split_last() {
+            Some((Segment::Any, leading)) => (true, leading),
+            _ => (false, &*segments),
+        };
+        let mut text = String::new();
+        for segment in leading {
+            let Segment::Text(part) = segment else { return Shape::Segments(segments) };
+            text.push('/');
+            text.push_str(part);
+        }
+        if below { Shape::Below(text.into()) } else { Shape::Exact(text.into()) }
+    }
+}
+
+/// Whether `segments` match those of `path`.
+fn walk(segments: &[Segment], path: &str, ignore_case: bool) -> bool {
+    let mut rest = split(path);
+    let mut place = 0;
+    // Where to begin again: after the last `**`, one segment further each time.
+    let mut again: Option<(usize, Split<'_>)> = None;
+    loop {
+        match segments.get(place) {
+            Some(Segment::Any) => {
+                place += 1;
+                if place == segments.len() {
+                    return true;
+                }
+                again = Some((place, rest.clone()));
+                continue;
+            }
+            Some(segment) => {
+                let Some(text) = rest.next() else { return false };
+                if segment.matches(text, ignore_case) {
                     place += 1;
-                    if place == self.segments.len() {
-                        return true;
-                    }
-                    again = Some((place, rest.clone()));
                     continue;
                 }
-                Some(segment) => {
-                    let Some(text) = rest.next() else { return false };
-                    if segment.matches(text, self.ignore_case) {
-                        place += 1;
-                        continue;
-                    }
-                }
-                None if rest.clone().next().is_none() => return true,
-                None => {}
             }
-            let Some((after, from)) = &mut again else { return false };
-            if from.next().is_none() {
-                return false;
-            }
-            place = *after;
-            rest = from.clone();
+            None if rest.clone().next().is_none() => return true,
+            None => {}
         }
+        let Some((after, from)) = &mut again else { return false };
+        if from.next().is_none() {
+            return false;
+        }
+        place = *after;
+        rest = from.clone();
     }
 }
 
@@ -143,7 +185,7 @@ fn equal(a: &[u8], b: &[u8], ignore_case: bool) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::Glob;
+    use super::{Glob, Segment, split, walk};
 
     fn matches(pattern: &str, path: &str) -> bool {
         Glob::new(pattern, false).expect("a pattern").matches(path)
@@ -190,6 +232,24 @@ mod tests {
         ];
         for (pattern, path) in no {
             assert!(!matches(pattern, path), "{pattern} should not match {path}");
+        }
+    }
+
+    #[test]
+    fn every_shape_matches_as_its_segments_do() {
+        let patterns =
+            ["/", "/**", "/a", "/a/b/", "/a/**", "/A/b/**", "/a/*", "/*/b", "/**/b", "/a*"];
+        let paths =
+            ["/", "/a", "/a/", "/a/b", "/a/b/", "/a/b/c", "/ab", "/ab/c", "/A", "/A/B", "/c/b"];
+        for (pattern, path) in
+            patterns.iter().flat_map(|one| paths.iter().map(move |other| (*one, *other)))
+        {
+            for ignore_case in [false, true] {
+                let glob = Glob::new(pattern, ignore_case).expect("a pattern");
+                let segments: Vec<_> = split(pattern).filter_map(Segment::new).collect();
+                let walked = walk(&segments, path, ignore_case);
+                assert_eq!(glob.matches(path), walked, "{pattern} on {path}");
+            }
         }
     }
 

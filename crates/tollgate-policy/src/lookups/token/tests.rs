@@ -147,3 +147,27 @@ fn files_that_hold_no_key_say_so() {
     let set = JwtKeys::Jwks { file: empty.path().to_owned() };
     assert!(used(set, None, None).read().expect_err("no key").contains("no key"));
 }
+
+#[test]
+fn a_token_that_is_remembered_still_expires_and_no_other_passes_for_it() {
+    let keys = used(hmac(), None, None).read().expect("a secret");
+    for _ in 0..2 {
+        assert!(verifies(&keys, HMAC, at(0)));
+        assert!(!verifies(&keys, HMAC, at(3_600)));
+        assert!(!verifies(&keys, &format!("{HMAC}A"), at(0)));
+    }
+    // A newcomer to a place pushes out who was there.
+    let digest = |first: u8, last: u8| {
+        let mut digest = [0; 32];
+        (digest[0], digest[31]) = (first, last);
+        digest
+    };
+    let claims = keys.verify(HMAC.as_bytes(), at(0)).expect("claims");
+    let verified = Verified::default();
+    verified.put(digest(1, 1), &claims);
+    verified.put(digest(2, 1), &claims);
+    verified.put(digest(1, 2), &claims);
+    assert!(verified.get(&digest(1, 1)).is_none());
+    assert!(verified.get(&digest(2, 1)).is_some());
+    assert!(verified.get(&digest(1, 2)).is_some());
+}
