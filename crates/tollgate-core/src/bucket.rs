@@ -4,9 +4,9 @@
 //! rate in units per microsecond in lowest terms. One unit is then exactly P ticks and one microsecond exactly n, so nothing
 //! is ever rounded but what is said in whole microseconds (up) or whole units (down).
 
-use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken};
+use crate::moment::{Checked, Commit, Moment, Taken};
 use crate::word::Word;
-use crate::{Charged, Micros, Retry, Standing, State};
+use crate::{Charged, Micros, Outcome, Retry, Standing, State};
 
 /// A compiled bucket. `missing` in its methods is the time in ticks until it is full, at most [`Bucket::ceiling`].
 #[derive(Clone, Debug)]
@@ -37,6 +37,15 @@ impl<W: Word> Bucket<W> {
     #[inline]
     pub(crate) fn ticks(&self, micros: u64) -> W {
         W::from(micros) * self.per_micro
+    }
+
+    /// Whole microseconds, rounded up. Most rates divide a million, and need no division here.
+    #[inline]
+    fn micros(&self, ticks: W) -> Micros {
+        if self.per_micro == W::from(1) {
+            return Micros::new(ticks.low());
+        }
+        Micros::new(ticks.divided_up(self.per_micro))
     }
 
     /// Time until full; a word further ahead than capacity and debt allow (a clock that was wrong) is cut to that.
@@ -85,30 +94,37 @@ impl<W: Word> Bucket<W> {
         let missing = self.missing_in(state, self.ticks(at.now));
         let refused = self.excess(missing, cost) != Some(W::from(0));
         let waits = self.delays && !refused && missing > W::from(0);
-        let wait = if waits { missing.divided_up(self.per_micro) } else { 0 };
-        Checked { refused, wait: Micros::new(wait), clamped }
+        let wait = if waits { self.micros(missing) } else { Micros::ZERO };
+        Checked { refused, wait, clamped }
     }
 
     #[inline]
-    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+    pub(crate) fn commit(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
         let base = self.ticks(at.now);
         let mut missing = self.missing_in(state, base);
-        let mut taken = Taken::units(0, at.now);
         if what.take {
-            let ticks;
-            (ticks, taken) = self.within_debt(missing, what.cost, 0, at);
+            let (ticks, taken) = self.within_debt(missing, what.cost, 0, at);
+            outcome.took(taken);
             missing = missing + ticks;
             if ticks > W::from(0) {
                 (base + missing).write(state);
             }
         }
-        let retry = if what.retry { self.retry(missing, what.cost) } else { AT_ONCE };
-        Committed { taken, retry, standing: self.standing_at(missing) }
+        if what.retry {
+            outcome.retry = self.retry(missing, what.cost);
+        }
+        outcome.standing = self.standing_at(missing);
     }
 
     fn retry(&self, missing: W, cost: u64) -> Retry {
         match self.excess(missing, cost) {
-            Some(excess) => Retry::After(Micros::new(excess.divided_up(self.per_micro))),
+            Some(excess) => Retry::After(self.micros(excess)),
             None => Retry::Never,
         }
     }
@@ -189,14 +205,13 @@ impl<W: Word> Bucket<W> {
         }
         let remaining = self.remaining(missing);
         let next = if remaining == self.units {
-            0
+            Micros::ZERO
         } else {
             let target = W::from(remaining + 1) * self.unit;
             let short = (target + missing).beyond(self.capacity);
-            short.max(missing.beyond(self.max_wait)).divided_up(self.per_micro)
+            self.micros(short.max(missing.beyond(self.max_wait)))
         };
-        let reset = missing.divided_up(self.per_micro);
-        Standing { remaining, reset: Micros::new(reset), next: Micros::new(next) }
+        Standing { remaining, reset: self.micros(missing), next }
     }
 
     /// Full, or as empty as a new key would be.

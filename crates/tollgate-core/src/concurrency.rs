@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken, Ticket};
+use crate::moment::{Checked, Commit, Moment, Taken, Ticket};
 use crate::spec_error::checked_span;
 use crate::state::Slots;
-use crate::{Charged, Concurrency, Micros, Retry, Rules, SpecError, Standing, State};
+use crate::{Charged, Concurrency, Micros, Outcome, Retry, Rules, SpecError, Standing, State};
 
 /// A compiled concurrency limit.
 #[derive(Clone, Debug)]
@@ -56,15 +56,21 @@ impl ConcurrencyPlan {
         Checked::at_once(self.allowance.refuses(Used::exactly(held(state)), cost), clamped)
     }
 
-    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
-        let taken = match what.take {
-            true => self.take(state, what.cost, at, what.ticket),
-            false => Taken::units(0, at.now),
-        };
+    pub(crate) fn commit(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
+        if what.take {
+            outcome.took(self.take(state, what.cost, at, what.ticket));
+        }
         // When a slot frees is not known.
-        let never = what.retry && self.allowance.never(what.cost);
-        let retry = if never { Retry::Never } else { AT_ONCE };
-        Committed { taken, retry, standing: self.standing(state, at) }
+        if what.retry && self.allowance.never(what.cost) {
+            outcome.retry = Retry::Never;
+        }
+        outcome.standing = self.standing(state, at);
     }
 
     /// Takes slots until they are released, at most for `ttl`; slots held for no time at all are not taken.

@@ -1,8 +1,8 @@
 //! One count in one frame of time: what fixed windows and quotas share.
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken};
-use crate::{Charged, Micros, Period, Retry, Standing, State};
+use crate::moment::{AT_ONCE, Checked, Commit, Moment, Taken};
+use crate::{Charged, Micros, Outcome, Period, Retry, Standing, State};
 
 /// How time is cut into frames.
 pub(crate) trait Frame {
@@ -54,13 +54,20 @@ impl<F: Frame> Counter<F> {
     }
 
     #[inline]
-    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
-        let taken = match what.take {
-            true => self.take(state, what.cost, at),
-            false => Taken::units(0, at.now),
-        };
-        let retry = if what.retry { self.retry(state, what.cost, at) } else { AT_ONCE };
-        Committed { taken, retry, standing: self.standing(state, at) }
+    pub(crate) fn commit(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
+        if what.take {
+            outcome.took(self.take(state, what.cost, at));
+        }
+        if what.retry {
+            outcome.retry = self.retry(state, what.cost, at);
+        }
+        outcome.standing = self.standing(state, at);
     }
 
     fn retry(&self, state: &State, cost: u64, at: Moment<'_>) -> Retry {

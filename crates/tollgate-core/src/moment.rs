@@ -1,6 +1,6 @@
 //! What every algorithm is told of the decision, and what it answers to a charge.
 
-use crate::{Micros, Period, Retry, Standing, Timestamp};
+use crate::{Micros, Period, Retry, Timestamp};
 
 /// When, and for a quota in which period.
 #[derive(Clone, Copy, Debug)]
@@ -76,23 +76,6 @@ pub(crate) struct Commit {
     /// Say when the cost would be admitted, after that.
     pub(crate) retry: bool,
     pub(crate) ticket: Ticket,
-}
-
-/// What came of it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Committed {
-    pub(crate) taken: Taken,
-    pub(crate) retry: Retry,
-    pub(crate) standing: Standing,
-}
-
-impl Committed {
-    /// What a limit says that admits nothing, ever.
-    pub(crate) const CLOSED: Committed = Committed {
-        taken: Taken::units(0, 0),
-        retry: Retry::Never,
-        standing: Standing { remaining: 0, reset: Micros::ZERO, next: Micros::ZERO },
-    };
 }
 
 /// Admitted now, or not asked.

@@ -1,5 +1,6 @@
 //! What a step says, of each limit and of the request.
 
+use crate::moment::{AT_ONCE, Checked, Taken};
 use crate::{Charged, Micros, Timestamp};
 
 /// When the same request would be admitted, if nothing else came.
@@ -44,6 +45,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// What is said while nothing is known yet but this.
+    #[inline]
+    pub(crate) fn begun(checked: Checked, now: Timestamp) -> Outcome {
+        let Checked { refused, wait, clamped: changed } = checked;
+        let standing = Standing::default();
+        Outcome { refused, wait, retry: AT_ONCE, units: 0, fraction: 0, at: now, changed, standing }
+    }
+
+    #[inline]
+    pub(crate) fn took(&mut self, taken: Taken) {
+        if !taken.is_nothing() {
+            self.units = taken.units;
+            self.fraction = taken.fraction;
+            self.at = Timestamp::from_micros(taken.at);
+            self.changed = true;
+        }
+    }
+
     /// What to keep in order to [`settle`](crate::Limit::settle) or [`release`](crate::Limit::release) it later; `ticket`
     /// is the one that [`step`](crate::step) was given. `None` where nothing was taken.
     #[must_use]

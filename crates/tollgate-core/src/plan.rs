@@ -7,13 +7,13 @@ use crate::bucket::Bucket;
 use crate::concurrency::ConcurrencyPlan;
 use crate::counter::Counter;
 use crate::fixed_window::Aligned;
-use crate::moment::{Checked, Commit, Committed, Moment};
+use crate::moment::{Checked, Commit, Moment};
 use crate::quota::Calendar;
 use crate::sliding_log::SlidingLogPlan;
 use crate::sliding_window::SlidingWindowPlan;
 use crate::{
-    Algorithm, Bucket64, Charged, Rules, SpecError, Standing, State, concurrency, fixed_window,
-    leaky_bucket, quota, sliding_log, sliding_window, token_bucket,
+    Algorithm, Bucket64, Charged, Outcome, Retry, Rules, SpecError, Standing, State, concurrency,
+    fixed_window, leaky_bucket, quota, sliding_log, sliding_window, token_bucket,
 };
 
 /// A compiled algorithm.
@@ -82,25 +82,37 @@ impl Plan {
         }
     }
 
-    /// Takes what is to be taken, and tells how it then stands.
+    /// Takes what is to be taken, and tells in `outcome` how it then stands.
     #[inline]
-    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+    pub(crate) fn commit(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
         match self {
-            Plan::Bucket(plan) => plan.0.commit(state, at, what),
-            Plan::FixedWindow(plan) => plan.commit(state, at, what),
-            Plan::SlidingWindow(plan) => plan.commit(state, at, what),
-            _ => self.commit_larger(state, at, what),
+            Plan::Bucket(plan) => plan.0.commit(state, at, what, outcome),
+            Plan::FixedWindow(plan) => plan.commit(state, at, what, outcome),
+            Plan::SlidingWindow(plan) => plan.commit(state, at, what, outcome),
+            _ => self.commit_larger(state, at, what, outcome),
         }
     }
 
     #[inline(never)]
-    fn commit_larger(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+    fn commit_larger(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
         match self {
-            Plan::WideBucket(plan) => plan.commit(state, at, what),
-            Plan::SlidingLog(plan) => plan.commit(state, at, what),
-            Plan::Quota(plan) => plan.commit(state, at, what),
-            Plan::Concurrency(plan) => plan.commit(state, at, what),
-            _ => Committed::CLOSED,
+            Plan::WideBucket(plan) => plan.commit(state, at, what, outcome),
+            Plan::SlidingLog(plan) => plan.commit(state, at, what, outcome),
+            Plan::Quota(plan) => plan.commit(state, at, what, outcome),
+            Plan::Concurrency(plan) => plan.commit(state, at, what, outcome),
+            _ => outcome.retry = Retry::Never,
         }
     }
 

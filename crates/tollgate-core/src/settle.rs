@@ -1,8 +1,8 @@
 //! After the decision: giving back, charging more, releasing.
 
-use crate::moment::{Commit, Moment, Taken, Ticket};
+use crate::moment::{Checked, Commit, Moment, Taken, Ticket};
 use crate::plan::Plan;
-use crate::{Charged, Limit, Period, State, Timestamp};
+use crate::{Charged, Limit, Outcome, Period, State, Timestamp};
 
 impl Limit {
     /// Corrects what was `charged` to `units`, once the true cost is known, and says whether `state` changed.
@@ -37,13 +37,21 @@ impl Limit {
         let clamped = plan.tidy(state, at);
         let ticket = Ticket { number: charged.ticket, held: None };
         let what = Commit { cost: more, take: true, retry: false, ticket };
-        let taken = match plan {
-            Plan::Bucket(plan) => plan.0.charge_more(state, more, charged.fraction, at),
-            Plan::WideBucket(plan) => plan.charge_more(state, more, charged.fraction, at),
-            Plan::Concurrency(plan) => Taken::units(plan.widen(state, charged, more), at.now),
-            plan => plan.commit(state, at, &what).taken,
-        };
-        clamped || !taken.is_nothing()
+        let now = Timestamp::from_micros(at.now);
+        let mut outcome = Outcome::begun(Checked::at_once(false, clamped), now);
+        match plan {
+            Plan::Bucket(plan) => {
+                outcome.took(plan.0.charge_more(state, more, charged.fraction, at))
+            }
+            Plan::WideBucket(plan) => {
+                outcome.took(plan.charge_more(state, more, charged.fraction, at))
+            }
+            Plan::Concurrency(plan) => {
+                outcome.took(Taken::units(plan.widen(state, charged, more), at.now));
+            }
+            plan => plan.commit(state, at, &what, &mut outcome),
+        }
+        outcome.changed
     }
 
     /// Frees the slot that `charged` holds and says whether `state` changed; nothing happens where it has ended, or where

@@ -3,10 +3,10 @@
 use alloc::boxed::Box;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken, Ticket};
+use crate::moment::{AT_ONCE, Checked, Commit, Moment, Taken, Ticket};
 use crate::spec_error::checked_span;
 use crate::state::{Entry, Log};
-use crate::{Charged, Micros, Retry, Rules, SlidingLog, SpecError, Standing, State};
+use crate::{Charged, Micros, Outcome, Retry, Rules, SlidingLog, SpecError, Standing, State};
 
 /// The largest limit: a key holds at most that many entries.
 const MOST: u64 = 10_000;
@@ -67,13 +67,20 @@ impl SlidingLogPlan {
         Checked::at_once(self.allowance.refuses(Used::exactly(total(state)), cost), clamped)
     }
 
-    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
-        let taken = match what.take {
-            true => self.take(state, what.cost, at, what.ticket),
-            false => Taken::units(0, at.now),
-        };
-        let retry = if what.retry { self.retry(state, what.cost, at) } else { AT_ONCE };
-        Committed { taken, retry, standing: self.standing(state, at) }
+    pub(crate) fn commit(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
+        if what.take {
+            outcome.took(self.take(state, what.cost, at, what.ticket));
+        }
+        if what.retry {
+            outcome.retry = self.retry(state, what.cost, at);
+        }
+        outcome.standing = self.standing(state, at);
     }
 
     fn retry(&self, state: &State, cost: u64, at: Moment<'_>) -> Retry {

@@ -6,10 +6,10 @@ use alloc::boxed::Box;
 use alloc::vec;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Taken};
+use crate::moment::{AT_ONCE, Checked, Commit, Moment, Taken};
 use crate::spec_error::checked_span;
 use crate::state::Cells;
-use crate::{Charged, Micros, Retry, Rules, SlidingWindow, SpecError, Standing, State};
+use crate::{Charged, Micros, Outcome, Retry, Rules, SlidingWindow, SpecError, Standing, State};
 
 /// A compiled sliding window.
 #[derive(Clone, Debug)]
@@ -112,15 +112,23 @@ impl SlidingWindowPlan {
     }
 
     #[inline]
-    pub(crate) fn commit(&self, state: &mut State, at: Moment<'_>, what: &Commit) -> Committed {
+    pub(crate) fn commit(
+        &self,
+        state: &mut State,
+        at: Moment<'_>,
+        what: &Commit,
+        outcome: &mut Outcome,
+    ) {
         let mut used = self.used(state, at);
-        let mut taken = Taken::units(0, at.now);
         if what.take {
-            taken = self.take(state, self.allowance.take(used, what.cost), at);
-            used = Used { down: used.down + taken.units, up: used.up + taken.units };
+            let units = self.allowance.take(used, what.cost);
+            used = Used { down: used.down + units, up: used.up + units };
+            outcome.took(self.take(state, units, at));
         }
-        let retry = if what.retry { self.retry(state, used, what.cost, at) } else { AT_ONCE };
-        Committed { taken, retry, standing: self.standing_with(state, used, at) }
+        if what.retry {
+            outcome.retry = self.retry(state, used, what.cost, at);
+        }
+        outcome.standing = self.standing_with(state, used, at);
     }
 
     fn retry(&self, state: &State, used: Used, cost: u64, at: Moment<'_>) -> Retry {

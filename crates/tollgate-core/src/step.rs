@@ -1,7 +1,7 @@
 //! The one entry that steps several limits all or nothing.
 
-use crate::moment::{AT_ONCE, Checked, Commit, Committed, Moment, Ticket};
-use crate::{Decision, Limit, Micros, Outcome, Period, Standing, State, Timestamp};
+use crate::moment::{AT_ONCE, Checked, Commit, Moment, Ticket};
+use crate::{Decision, Limit, Micros, Outcome, Period, State, Timestamp};
 
 /// One limit asked for one key.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub fn step(
     let outcomes = &mut outcomes[..asked.len()];
     let mut decision = Decision { admitted: true, delay: Micros::ZERO, retry: AT_ONCE };
     for (ask, outcome) in asked.iter_mut().zip(outcomes.iter_mut()) {
-        *outcome = ask.check(now);
+        *outcome = Outcome::begun(ask.check(now), now);
         if !ask.limit.rules().shadow {
             decision.admitted &= !outcome.refused;
             decision.delay = decision.delay.max(outcome.wait);
@@ -59,20 +59,9 @@ pub fn step(
 impl Asked<'_> {
     /// What the limit alone says; nothing is taken yet.
     #[inline]
-    fn check(&mut self, now: Timestamp) -> Outcome {
+    fn check(&mut self, now: Timestamp) -> Checked {
         let at = Moment::new(now, self.period.as_ref());
-        let Checked { refused, wait, clamped } = self.limit.plan().check(self.state, self.cost, at);
-        let standing = Standing::default();
-        Outcome {
-            refused,
-            wait,
-            retry: AT_ONCE,
-            units: 0,
-            fraction: 0,
-            at: now,
-            changed: clamped,
-            standing,
-        }
+        self.limit.plan().check(self.state, self.cost, at)
     }
 
     /// Takes what this limit's rules say, and tells how it then stands.
@@ -83,15 +72,7 @@ impl Asked<'_> {
         let retry = refused || (!admitted && rules.count_refused);
         let what = Commit { cost: self.cost, take, retry, ticket };
         let at = Moment::new(now, self.period.as_ref());
-        let Committed { taken, retry, standing } = self.limit.plan().commit(self.state, at, &what);
-        outcome.units = taken.units;
-        outcome.fraction = taken.fraction;
-        outcome.changed |= !taken.is_nothing();
-        outcome.retry = retry;
-        outcome.standing = standing;
-        if !taken.is_nothing() {
-            outcome.at = Timestamp::from_micros(taken.at);
-        }
+        self.limit.plan().commit(self.state, at, &what, outcome);
         if !admitted {
             outcome.wait = Micros::ZERO;
         }

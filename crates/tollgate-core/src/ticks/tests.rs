@@ -7,10 +7,10 @@ use proptest::test_runner::RngSeed;
 
 use super::{Manner, NARROW_CEILING, NARROW_PER_MICRO, Size, Ticks};
 use crate::bucket::Bucket;
-use crate::moment::{Commit, Committed, Moment, Ticket};
+use crate::moment::{Checked, Commit, Moment, Ticket};
 use crate::plan::Plan;
 use crate::word::Word;
-use crate::{Charged, Micros, Rate, Retry, Rules, Standing, State, Timestamp};
+use crate::{Charged, Micros, Outcome, Rate, Retry, Rules, Standing, State, Timestamp};
 
 const NOW: u64 = 1_767_225_600_000_000;
 
@@ -27,9 +27,10 @@ fn course<W: Word>(bucket: &Bucket<W>, course: &[(u64, u64)]) -> Vec<Seen> {
         let checked = bucket.check(&mut state, *cost, at);
         let ticket = Ticket { number: 0, held: None };
         let what = Commit { cost: *cost, take: true, retry: true, ticket };
-        let Committed { taken, retry, .. } = bucket.commit(&mut state, at, &what);
+        let mut outcome = Outcome::begun(checked, Timestamp::from_micros(now));
+        bucket.commit(&mut state, at, &what, &mut outcome);
         let back = bucket.give_back(&mut state, &charged, cost / 2, at);
-        let (units, fraction) = (taken.units, taken.fraction);
+        let Outcome { units, fraction, retry, .. } = outcome;
         charged = Charged { units, fraction, at: Timestamp::from_micros(now), ticket: 0 };
         (checked.refused, retry, checked.wait, (units, fraction), bucket.standing(&state, at), back)
     };
@@ -89,6 +90,7 @@ fn the_narrow_word_holds_the_last_moment_and_the_deepest_debt() {
     }
     let ticket = Ticket { number: 0, held: None };
     let what = Commit { cost: 1 << 60, take: false, retry: true, ticket };
-    let committed = bucket.commit(&mut state, at, &what);
-    assert_eq!(committed.retry, Retry::After(Micros::new(1 << 51)));
+    let mut outcome = Outcome::begun(Checked::at_once(true, false), Timestamp::MAX);
+    bucket.commit(&mut state, at, &what, &mut outcome);
+    assert_eq!(outcome.retry, Retry::After(Micros::new(1 << 51)));
 }
