@@ -3,6 +3,7 @@
 mod error;
 pub mod format;
 pub mod input;
+pub mod policy_test;
 mod record;
 pub mod replay;
 

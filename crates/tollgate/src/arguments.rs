@@ -1,5 +1,7 @@
 //! The command line: parsed once into values that cannot be wrong.
 
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -17,6 +19,8 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Run the gateway that a policy describes.
+    Serve(Serve),
     /// Check a policy: every error with its place, or warnings and a summary of its limits.
     Validate {
         /// The policy file.
@@ -24,6 +28,11 @@ pub(crate) enum Command {
     },
     /// Decide recorded requests by a policy, in the trace's own time.
     Replay(Replay),
+    /// Run the tests of a policy, from its `tests:` section or the file `NAME.tests.yaml` beside it.
+    Test {
+        /// The policy file.
+        policy: PathBuf,
+    },
     /// Print the JSON Schema of policy files.
     Schema,
     /// See it work: a small service, the gateway before it with a layered policy, traffic, and a live table.
@@ -32,6 +41,25 @@ pub(crate) enum Command {
         #[arg(long, value_name = "N")]
         seconds: Option<u64>,
     },
+}
+
+/// `tollgate serve`.
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// The policy file; read again on SIGHUP and when it changes.
+    pub(crate) policy: PathBuf,
+    /// Whether decisions have effect; goes before the policy's own `mode`.
+    #[arg(long, env = "TOLLGATE_MODE", value_enum)]
+    pub(crate) mode: Option<ModeName>,
+    /// Where to listen; goes before the policy's own `listen`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+    /// Where to serve metrics and health; goes before the policy's own `admin`.
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) admin: Option<SocketAddr>,
+    /// Threads that serve; one a core unless said otherwise.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) workers: Option<NonZeroUsize>,
 }
 
 /// `tollgate replay`.

@@ -5,6 +5,7 @@
 mod arguments;
 mod command;
 mod demo;
+mod logging;
 mod outcome;
 mod progress;
 
@@ -24,8 +25,10 @@ fn main() -> ExitCode {
 
 fn run(arguments: &Arguments) -> Result<(), Failure> {
     match &arguments.command {
+        Command::Serve(serve) => command::serve::run(serve),
         Command::Validate { policy } => command::validate::run(policy),
         Command::Replay(replay) => command::replay::run(replay),
+        Command::Test { policy } => command::test::run(policy),
         Command::Schema => command::schema::run(),
         Command::Demo { seconds } => demo::run(*seconds),
     }

@@ -15,7 +15,7 @@ use crate::outcome::{Failure, note};
 /// Where it cannot be read, or something is wrong with it; all of that is said.
 pub(crate) fn read(path: &Path) -> Result<Read, Failure> {
     let read = file::read(&path.display().to_string(), &text(path)?, &surroundings(path));
-    read.map_err(|report| said(path, &report))
+    read.map_err(|report| say(path, &report))
 }
 
 /// What the policy file at `path` may see: the process's environment, and the files beside it.
@@ -46,11 +46,11 @@ pub(crate) fn text(path: &Path) -> Result<String, Failure> {
 /// # Errors
 /// Where a table or a key cannot be read, or the like; all of that is said.
 pub(crate) fn compile(path: &Path, read: &Read) -> Result<Policy, Failure> {
-    read.compile().map_err(|report| said(path, &report))
+    read.compile().map_err(|report| say(path, &report))
 }
 
 /// Says all that `report` has to say of `path`.
-fn said(path: &Path, report: &Report) -> Failure {
+pub(crate) fn say(path: &Path, report: &Report) -> Failure {
     note(&report.render());
     let errors = report.count(Severity::Error);
     let plural = if errors == 1 { "" } else { "s" };

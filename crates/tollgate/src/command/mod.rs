@@ -4,4 +4,6 @@ pub(crate) mod effective;
 pub(crate) mod load;
 pub(crate) mod replay;
 pub(crate) mod schema;
+pub(crate) mod serve;
+pub(crate) mod test;
 pub(crate) mod validate;
