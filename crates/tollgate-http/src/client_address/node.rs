@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// The longest text that can be an address with brackets and a port; a longer one is not looked at.
 pub(super) const LONGEST: usize = 64;
 
-/// Cuts the last entry off a field line: what is left of its comma, and the entry without surrounding white space.
+/// Cuts the last entry off a field line: what is left of its comma, and the entry.
 pub(super) fn split_last(line: &[u8]) -> (Option<&[u8]>, &[u8]) {
     match line.iter().rposition(|byte| *byte == b',') {
-        Some(comma) => (Some(&line[..comma]), trimmed(&line[comma + 1..])),
-        None => (None, trimmed(line)),
+        Some(comma) => (Some(&line[..comma]), &line[comma + 1..]),
+        None => (None, line),
     }
 }
 
@@ -22,13 +22,13 @@ pub(super) fn trimmed(mut text: &[u8]) -> &[u8] {
 }
 
 /// The address of an `X-Forwarded-For` entry: `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` or
-/// `[2001:db8::1]:80`. IPv4-mapped addresses come out as IPv4.
+/// `[2001:db8::1]:80`, with blanks around it or none. IPv4-mapped addresses come out as IPv4.
 ///
 /// Without brackets the last group of an IPv6 address is part of the address, never a port. A zone id is no part of an
 /// address on the wire (RFC 3986, 3.2.2), so an entry with one is none.
 #[must_use]
 pub fn hop(entry: &[u8]) -> Option<IpAddr> {
-    let text = short_text(entry)?;
+    let text = short_text(trimmed(entry))?;
     if text.starts_with('[') {
         return bracketed(text, is_port);
     }

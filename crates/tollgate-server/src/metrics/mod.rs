@@ -4,6 +4,7 @@
 //! [`Metrics::server`] an upstream server's, so that a request only adds to atomics. Labels come from the policy alone:
 //! nothing that a client sends can make a series.
 
+mod answers;
 mod histogram;
 mod labels;
 mod recorder;
@@ -31,8 +32,9 @@ pub use histogram::Histogram;
 pub use recorder::Recorder;
 pub use upstream::{ServerMetrics, UpstreamError};
 
+use answers::Answers;
 use histogram::Scale;
-use labels::{Build, Limit, LimitOutcome, Outcome, Reason, ReloadResult, RouteOutcome, Status};
+use labels::{Build, Limit, LimitOutcome, Outcome, Reason, ReloadResult, RouteOutcome};
 use recorder::LabelSets;
 
 /// Recorded in nanoseconds, from 100 ns to 100 ms.
@@ -80,7 +82,7 @@ pub struct Metrics {
     used_share: Family<Limit, Histogram, fn() -> Histogram>,
     delay_seconds: Histogram,
     decision_seconds: Histogram,
-    answers: Family<Status, Counter>,
+    answers: Answers,
     reloads: Family<ReloadResult, Counter>,
     policy_version: Gauge,
     policy_loaded: Gauge<f64, AtomicU64>,
@@ -110,7 +112,7 @@ impl Metrics {
             used_share: Family::new_with_constructor(|| Histogram::new(&USED_SHARE)),
             delay_seconds: Histogram::new(&DELAY_SECONDS),
             decision_seconds: Histogram::new(&DECISION_SECONDS),
-            answers: Family::default(),
+            answers: Answers::default(),
             reloads: Family::default(),
             policy_version: Gauge::default(),
             policy_loaded: Gauge::default(),
@@ -156,7 +158,7 @@ impl Metrics {
 
     fn register_process(&mut self) {
         let mut add = Adder(&mut self.registry);
-        add.metric("answers", "Answers of our own, by status", &self.answers);
+        add.metric("answers", "Answers of our own, by status", &self.answers.family);
         add.metric("connections", "Client connections that are open", &self.connections);
         add.metric("requests_in_flight", "Requests being served", &self.in_flight);
         add.metric("requests_waiting", "Requests that wait for their delay", &self.waiting);
@@ -213,7 +215,7 @@ impl Metrics {
 
     /// Records an answer of our own, a refusal or a problem.
     pub fn answered(&self, status: http::StatusCode) {
-        self.answers.get_or_create(&Status { status: status.as_u16() }).inc();
+        self.answers.count(status.as_u16());
     }
 
     /// The series of one upstream server.

@@ -312,6 +312,18 @@ fn the_store_is_asked_at_each_scrape() {
 }
 
 #[test]
+fn answers_of_our_own_are_counted_by_status() {
+    let metrics = Metrics::new(Vec::new);
+    for (status, times) in [(429, 3), (400, 1), (599, 2), (200, 1), (999, 1)] {
+        let status = http::StatusCode::from_u16(status).unwrap();
+        (0..times).for_each(|_| metrics.answered(status));
+        let page = metrics.render().unwrap();
+        let name = format!("tollgate_answers_total{{status=\"{}\"}}", status.as_u16());
+        assert_eq!(value(&page, &name), f64::from(times));
+    }
+}
+
+#[test]
 fn upstream_servers_are_told_apart() {
     let metrics = Metrics::new(Vec::new);
     let server = metrics.server("api", "127.0.0.1:9001");
