@@ -2,12 +2,16 @@
 
 use std::collections::HashMap;
 
-use serde_saphyr::granit_parser::{Event, Options, Parser, ScalarStyle, Span as YamlSpan, options};
+use serde_saphyr::granit_parser::{
+    Event, Options, Parser, ScalarStyle, ScanError, Span as YamlSpan, options,
+};
 
 use super::diagnostic::Span;
+use super::mask::Masked;
 use super::node::{Entry, Node, Value};
 use super::sink::Sink;
 use super::substitute::substitute;
+use super::syntax;
 
 /// Largest file that is read, in bytes.
 pub const MAX_FILE_BYTES: usize = 8 << 20;
@@ -29,22 +33,13 @@ pub(crate) fn parse(text: &str, sink: &mut Sink<'_>) -> Option<Node> {
         );
         return None;
     }
-    let mut builder =
-        Builder { text, sink, open: Vec::new(), anchors: HashMap::new(), root: None, nodes: 0 };
-    for event in Parser::new_from_str_with_options(text, limits()) {
-        let fine = match event {
-            Ok((event, span)) => builder.event(event, &span),
-            Err(wrong) => {
-                let at = wrong.marker().byte_offset().unwrap_or(text.len());
-                builder.sink.error(
-                    Span::new(at, at + 1),
-                    format!("not YAML: {}", wrong.info()),
-                    None,
-                );
-                None
-            }
-        };
-        fine?;
+    let masked = Masked::of(text);
+    let mut builder = Builder::new(text, &masked, sink);
+    for event in Parser::new_from_str_with_options(&masked.text, limits()) {
+        match event {
+            Ok((event, span)) => builder.event(event, &span)?,
+            Err(wrong) => return builder.no_yaml(&wrong),
+        }
     }
     if builder.root.is_none() {
         let help = "a policy needs at least `limits` and `routes`";
@@ -76,6 +71,7 @@ enum Collection {
 
 struct Builder<'a, 'sink, 's> {
     text: &'a str,
+    masked: &'a Masked,
     sink: &'sink mut Sink<'s>,
     open: Vec<Open>,
     anchors: HashMap<usize, Node>,
@@ -83,11 +79,25 @@ struct Builder<'a, 'sink, 's> {
     nodes: usize,
 }
 
-impl Builder<'_, '_, '_> {
+impl<'a, 'sink, 's> Builder<'a, 'sink, 's> {
+    fn new(text: &'a str, masked: &'a Masked, sink: &'sink mut Sink<'s>) -> Self {
+        let (open, anchors) = (Vec::new(), HashMap::new());
+        Builder { text, masked, sink, open, anchors, root: None, nodes: 0 }
+    }
+
+    fn no_yaml(&mut self, wrong: &ScanError) -> Option<Node> {
+        let at = wrong.marker().byte_offset().unwrap_or(self.masked.text.len());
+        let at = self.masked.origin(at);
+        let help = syntax::help(wrong.kind(), self.text, at);
+        self.sink.error(Span::new(at, at + 1), format!("not YAML: {}", wrong.info()), help);
+        None
+    }
+
     /// Takes one event; `None` ends the reading, with an error said.
     fn event(&mut self, event: Event<'_>, span: &YamlSpan) -> Option<()> {
         let range = span.byte_range().unwrap_or(0..0);
-        let place = Span::new(range.start, range.end.max(range.start));
+        let start = self.masked.origin(range.start);
+        let place = Span::new(start, self.masked.origin(range.end).max(start));
         if event.tag().is_some_and(|tag| !tag.is_yaml_core_schema_tag("str")) {
             self.sink.error(
                 place,
@@ -132,10 +142,11 @@ impl Builder<'_, '_, '_> {
 
     /// A key is text; a value has its environment names replaced.
     fn scalar(&mut self, text: &str, quoted: bool, span: Span) -> Node {
+        let text = &self.masked.unmask(text);
         if self.awaits_key() {
             return Node { span, value: Value::Scalar(text.to_owned()) };
         }
-        if !quoted && matches!(text, "" | "~" | "null" | "Null" | "NULL") {
+        if !quoted && matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") {
             return Node { span, value: Value::Null };
         }
         let text = substitute(text, span, self.text, self.sink);

@@ -353,3 +353,23 @@ fn names_go_into_headers_and_metrics() {
         assert_eq!(errors(&text).is_empty(), fine, "{name}");
     }
 }
+
+#[test]
+fn what_is_no_yaml_says_what_would_be_right() {
+    for (text, place, help) in [
+        ("routes: [{ match: { host: *.example.com }, limits: [] }]", "1:27", "quote a text"),
+        ("routes:\n  - match:\n      path: /a\n\t  method: GET\n", "3:13", "indent with blanks"),
+        ("routes:\n\t- limits: []\n", "2:2", "indent with blanks"),
+        ("retry_jitter: %20\nroutes: []\n", "1:15", "quote a text"),
+        ("gateway: { drain_timeout: 1s\nroutes: []\n", "2:7", "close the `{`"),
+        ("gateway: { a: b: c }\nroutes: []\n", "1:16", "quote a text that has `: `"),
+        ("default: refuse\n reset: delta\nroutes: []\n", "2:7", ""),
+        ("limits:\n  a: { key: [ip] shadow: true }\n", "2:18", "close the `{`"),
+        ("limits:\n    a: b\n  c: d\nroutes: []\n", "3:3", "indent it as the fields beside it"),
+    ] {
+        let found = errors(text);
+        assert_eq!(found.len(), 1, "{found:#?} of {text}");
+        assert!(found[0].starts_with(&format!("{place} not YAML: ")), "{found:#?} of {text}");
+        assert!(found[0].contains(help), "{help:?} not in {found:#?}");
+    }
+}

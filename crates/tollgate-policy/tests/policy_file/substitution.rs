@@ -110,3 +110,18 @@ fn secrets_come_from_three_places_and_are_never_shown() {
     let shown = format!("{:?}", secret("hush", &world()).unwrap());
     assert!(!shown.contains("hush"), "{shown}");
 }
+
+#[test]
+fn names_need_no_quotes_within_braces() {
+    let text = "limits:\n  a: { key: [ip], fixed_window: { limit: ${LIMIT}, window: ${NOPE:-1m} } }\n\
+                routes: [{ limits: [${NOPE:-a}] }]\n";
+    let settings = read(text).unwrap();
+    assert_eq!(settings.routes[0].limits, [0]);
+    // Places behind a name are those of the text as written.
+    let wrong = text.replace("window: $", "windw: $").replace("[${", "[${LIMIT}b, ${");
+    let error = read(&wrong).unwrap_err();
+    assert!(error.contains("p:2:52: error: a fixed window has no field `windw`"), "{error}");
+    assert!(error.contains("p:3:21: error: there is no limit `30b`"), "{error}");
+    let unset = read(&text.replace("${LIMIT}", "${MISSING}")).unwrap_err();
+    assert!(unset.starts_with("p:2:42: error: the environment has no `MISSING`"), "{unset}");
+}
