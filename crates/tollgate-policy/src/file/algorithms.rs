@@ -264,6 +264,9 @@ fn zone_name(zone: &At<String>, sink: &mut Sink<'_>) -> Option<String> {
     if TimeZone::get(name).is_ok() {
         return Some(name.to_owned());
     }
+    if sink.full() {
+        return None;
+    }
     let known: Vec<String> = jiff::tz::db().available().map(|name| name.to_string()).collect();
     let help = match nearest(name, known.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),

@@ -60,7 +60,7 @@ impl Shape for Percent {
     fn schema(_: &mut SchemaGenerator) -> Schema {
         into_schema(json!({ "anyOf": [
             { "type": "integer", "minimum": 0, "maximum": 100 },
-            { "type": "string", "pattern": "^[0-9]{1,3} ?%?$|\\$\\{" },
+            { "type": "string", "pattern": "^[0-9]{1,3} ?%?$|\\$\\{", "examples": ["20%"] },
         ] }))
     }
 }

@@ -161,7 +161,7 @@ impl Shape for Burst {
     fn schema(_: &mut SchemaGenerator) -> Schema {
         into_schema(json!({ "anyOf": [
             { "type": "integer", "minimum": 0 },
-            { "type": "string", "pattern": "^ *[0-9]+ ?[a-z]*|\\$\\{" },
+            { "type": "string", "pattern": "^ *[0-9]+ ?[a-z]*|\\$\\{", "examples": ["2s"] },
         ] }))
     }
 }

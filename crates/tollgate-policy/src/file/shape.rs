@@ -125,8 +125,8 @@ pub(crate) struct FieldSchema {
     pub(crate) schema: Schema,
 }
 
-/// The schema of a record.
-pub(crate) fn record_schema(doc: &str, fields: Vec<FieldSchema>) -> Schema {
+/// The schema of a record, which messages call `what`.
+pub(crate) fn record_schema(what: &str, doc: &str, fields: Vec<FieldSchema>) -> Schema {
     let required: Vec<&str> = fields.iter().filter(|f| f.required).map(|f| f.key).collect();
     let mut properties = Map::new();
     for mut field in fields {
@@ -136,6 +136,7 @@ pub(crate) fn record_schema(doc: &str, fields: Vec<FieldSchema>) -> Schema {
         properties.insert(field.key.to_owned(), field.schema.to_value());
     }
     let mut schema = json!({
+        "title": what,
         "type": "object",
         "description": doc.trim(),
         "properties": properties,
@@ -203,7 +204,7 @@ macro_rules! record {
                     required: stringify!($need) == "required",
                     schema: <$ty as $crate::file::shape::Shape>::schema(generator),
                 }, )*];
-                $crate::file::shape::record_schema(concat!($($doc),*), fields)
+                $crate::file::shape::record_schema($what, concat!($($doc),*), fields)
             }
         }
     };

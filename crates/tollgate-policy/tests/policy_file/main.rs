@@ -8,6 +8,7 @@ mod meaning;
 mod policy_tests;
 mod properties;
 mod rates_and_durations;
+mod reference;
 mod schema;
 mod snapshots;
 mod substitution;
