@@ -57,7 +57,7 @@ impl Gateway {
     async fn follow(&self, visit: &Visit<'_>, decision: Decision) -> Result<Admission, ClientGone> {
         let delay = match decision.verdict {
             Verdict::Admit => {
-                return Ok(Admission::Passes(Ticket::new(&self.engine, &self.clock, decision)));
+                return Ok(Admission::Passes(self.ticket(decision)));
             }
             Verdict::Refuse(_) => {
                 let answer = visit.live.responder.refuse(&decision, self.random());

@@ -41,7 +41,8 @@ impl Visit<'_> {
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
             outgoing::prepare(parts, upload, client_address, self.client);
-        match self.live.upstreams.send(pool, self.client.worker, request).await {
+        match self.live.upstreams.send(pool, self.client.worker, request, ticket.departure()).await
+        {
             Ok(mut response) => {
                 ticket.status(response.status());
                 if response.status() == StatusCode::SWITCHING_PROTOCOLS {

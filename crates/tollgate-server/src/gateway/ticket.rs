@@ -1,4 +1,5 @@
-//! What an admitted request still owes its limits. However the request ends, dropping the ticket settles it.
+//! What an admitted request still owes its limits. However the request ends, dropping the ticket settles it: one that never
+//! left for its upstream is taken back whole.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -6,21 +7,46 @@ use std::task::{Context, Poll, Waker};
 
 use http::StatusCode;
 use smallvec::SmallVec;
+use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::{Decision, Ends, Held};
 use tollgate_store::{Clock, StoreError};
 
-use super::Engine;
+use super::waiter::line;
+use super::{Engine, Gateway};
+use crate::metrics::Metrics;
+use crate::waiting::{Departure, Left};
 
 /// An admitted request's ticket.
 pub(crate) struct Ticket {
     engine: Arc<Engine>,
     clock: Arc<dyn Clock>,
+    metrics: Arc<Metrics>,
     decision: Decision,
+    departure: Departure,
+}
+
+impl Gateway {
+    /// The ticket of a request that `decision` admits.
+    pub(super) fn ticket(&self, decision: Decision) -> Ticket {
+        Ticket {
+            engine: Arc::clone(&self.engine),
+            clock: Arc::clone(&self.clock),
+            metrics: Arc::clone(&self.metrics),
+            decision,
+            departure: Departure::default(),
+        }
+    }
 }
 
 impl Ticket {
-    pub(super) fn new(engine: &Arc<Engine>, clock: &Arc<dyn Clock>, decision: Decision) -> Ticket {
-        Ticket { engine: Arc::clone(engine), clock: Arc::clone(clock), decision }
+    /// It waits before it departs.
+    pub(super) fn seat(&mut self, departure: Departure) {
+        self.departure = departure;
+    }
+
+    /// What the request's upstream is told to note when it takes the request.
+    pub(super) fn departure(&self) -> &Departure {
+        &self.departure
     }
 
     pub(super) fn decision(&self) -> &Decision {
@@ -33,6 +59,7 @@ impl Ticket {
 
     /// The request's answer has this status: what depends on it is settled now, slots when the answer has been sent.
     pub(super) fn status(&mut self, status: StatusCode) {
+        self.departure.leave();
         if self.decision.taken.is_empty() {
             return;
         }
@@ -45,6 +72,23 @@ impl Ticket {
     /// The ticket where anything is left to settle once the answer has been sent: most requests leave nothing.
     pub(super) fn until_sent(self) -> Option<Ticket> {
         (!self.decision.taken.is_empty()).then_some(self)
+    }
+
+    /// Nothing came of the request: everything that it took goes back.
+    fn withdraw(&self, mut taken: Vec<Held>, left: &[Left], now: Timestamp) {
+        if !left.is_empty() {
+            self.metrics.abandoned.inc();
+        }
+        for held in &mut taken {
+            // It may have moved up itself.
+            if let Some(claim) = left.iter().find(|claim| claim.line == line(&held.taken)) {
+                let wait = claim.due.saturating_sub(held.taken.charged.at.as_micros());
+                held.wait = Micros::new(wait);
+            }
+        }
+        let part = Decision { taken, limits: SmallVec::new(), ..self.decision };
+        let engine = Arc::clone(&self.engine);
+        complete(async move { engine.withdraw(part, now).await });
     }
 
     fn settle(&self, taken: Vec<Held>, status: Option<StatusCode>) {
@@ -60,8 +104,15 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         let rest = std::mem::take(&mut self.decision.taken);
-        if !rest.is_empty() {
-            self.settle(rest, None);
+        if rest.is_empty() {
+            return;
+        }
+        let now = self.clock.now();
+        // Those behind move up before the store knows: whoever is decided in between is told too long a wait, never too
+        // short a one.
+        match self.departure.cancel(now.as_micros()) {
+            Some(left) => self.withdraw(rest, &left, now),
+            None => self.settle(rest, None),
         }
     }
 }
@@ -73,7 +124,7 @@ impl std::fmt::Debug for Ticket {
 }
 
 /// Runs `settling` to its end: at once where the store answers at once, else beside whatever comes next.
-pub(super) fn complete(settling: impl Future<Output = Result<(), StoreError>> + Send + 'static) {
+fn complete(settling: impl Future<Output = Result<(), StoreError>> + Send + 'static) {
     let mut settling = Box::pin(async move {
         if let Err(error) = settling.await {
             tracing::warn!(%error, "a request could not be settled with its limits");

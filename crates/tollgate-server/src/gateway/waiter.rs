@@ -1,26 +1,16 @@
 //! A delayed request, until its turn comes or its client leaves.
 
-use std::sync::Arc;
-
 use prometheus_client::metrics::gauge::Gauge;
 use smallvec::SmallVec;
 use tollgate_core::{Algorithm, LeakyBucket, Micros};
 use tollgate_policy::{Decision, Held};
-use tollgate_store::{Clock, Taken};
+use tollgate_store::Taken;
 
-use super::ticket::complete;
-use super::{ClientGone, Gateway, Live, Ticket};
+use super::{Gateway, Live, Ticket};
 use crate::connection::Client;
-use crate::waiting::{Claim, Line, Seat};
+use crate::waiting::{Claim, Departure, Line};
 
-/// A delayed request in the waiting room. Dropping it takes the request back: its place is free, and those behind move up.
-struct Waiter<'a> {
-    gateway: &'a Gateway,
-    seat: Option<Seat>,
-    decision: Option<Decision>,
-}
-
-/// Why a delayed request does not pass.
+/// Why a delayed request does not pass. Dropping its ticket takes it back.
 pub(super) enum Unserved {
     /// The room is full.
     Full,
@@ -37,13 +27,21 @@ impl Gateway {
         decision: Decision,
         delay: Micros,
     ) -> Result<Ticket, Unserved> {
-        let mut waiter = Waiter { gateway: self, seat: None, decision: Some(decision) };
-        if !waiter.sit_down(live, delay) {
-            return Err(Unserved::Full);
-        }
+        let due = decision.now.as_micros().saturating_add(delay.get());
+        let seat = self.room.enter(due, claims(live, &decision), live.settings().max_waiting);
+        let mut ticket = self.ticket(decision);
+        let Some(seat) = seat else { return Err(Unserved::Full) };
+        let turn = seat.turn();
+        ticket.seat(Departure::from(seat));
         let _waiting = Counted::one(&self.metrics().waiting);
-        waiter.turn(client).await.map_err(|ClientGone| Unserved::Gone)?;
-        waiter.served().ok_or(Unserved::Full)
+        tokio::select! {
+            biased;
+            () = client.socket.closed() => {
+                drop(ticket);
+                Err(Unserved::Gone)
+            }
+            () = turn.wait(&*self.clock) => Ok(ticket),
+        }
     }
 }
 
@@ -63,56 +61,8 @@ impl Drop for Counted<'_> {
     }
 }
 
-impl Waiter<'_> {
-    fn sit_down(&mut self, live: &Live, delay: Micros) -> bool {
-        let Some(decision) = &self.decision else { return false };
-        let due = decision.now.as_micros().saturating_add(delay.get());
-        let claims = claims(live, decision);
-        self.seat = self.gateway.room.enter(due, claims, live.settings().max_waiting);
-        self.seat.is_some()
-    }
-
-    async fn turn(&self, client: &Client) -> Result<(), ClientGone> {
-        let Some(seat) = &self.seat else { return Ok(()) };
-        tokio::select! {
-            biased;
-            () = client.socket.closed() => Err(ClientGone),
-            () = seat.wait(&*self.gateway.clock) => Ok(()),
-        }
-    }
-
-    /// Its turn has come: from here on it runs.
-    fn served(mut self) -> Option<Ticket> {
-        let decision = self.decision.take()?;
-        self.seat = None;
-        Some(Ticket::new(&self.gateway.engine, &self.gateway.clock, decision))
-    }
-}
-
-impl Drop for Waiter<'_> {
-    fn drop(&mut self) {
-        let (seat, Some(mut decision)) = (self.seat.take(), self.decision.take()) else { return };
-        let now = self.gateway.clock.now();
-        // Those behind move up before the store knows: whoever is decided in between is told too long a wait, never too
-        // short a one.
-        let left = seat.map(|seat| {
-            self.gateway.metrics().abandoned.inc();
-            seat.leave(now.as_micros())
-        });
-        for held in &mut decision.taken {
-            // It may have moved up itself.
-            if let Some(claim) = left.iter().flatten().find(|claim| claim.line == line(&held.taken))
-            {
-                let wait = claim.due.saturating_sub(held.taken.charged.at.as_micros());
-                held.wait = Micros::new(wait);
-            }
-        }
-        let engine = Arc::clone(&self.gateway.engine);
-        complete(async move { engine.withdraw(decision, now).await });
-    }
-}
-
-fn line(taken: &Taken) -> Line {
+/// The line that a charge stands in.
+pub(super) fn line(taken: &Taken) -> Line {
     Line { limit: taken.limit, key: taken.key }
 }
 

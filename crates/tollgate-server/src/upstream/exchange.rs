@@ -18,6 +18,7 @@ use super::server::Server;
 use super::{SendError, Timing};
 use crate::body::{Relay, Upload, UploadWatch};
 use crate::metrics::UpstreamError;
+use crate::waiting::Departure;
 
 /// One exchange.
 pub(super) struct Exchange<'a> {
@@ -25,6 +26,7 @@ pub(super) struct Exchange<'a> {
     pub(super) worker: usize,
     pub(super) timing: Timing,
     pub(super) clock: &'a Arc<SystemClock>,
+    pub(super) departure: &'a Departure,
 }
 
 /// How a try ended, where it brought no answer.
@@ -118,6 +120,7 @@ impl Exchange<'_> {
     ) -> Result<Response<Relay>, Failed> {
         let lease = Server::lend(server, self.worker);
         server.metrics().requests.inc();
+        self.departure.leave();
         let watch = request.body().watch();
         let reply = self.in_time(sender.try_send_request(request), watch.as_deref()).await;
         let failed = match reply {

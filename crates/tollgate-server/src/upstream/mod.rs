@@ -17,6 +17,7 @@ use tollgate_store::SystemClock;
 
 use crate::body::{Relay, Upload};
 use crate::metrics::Metrics;
+use crate::waiting::Departure;
 use exchange::Exchange;
 use pool::Pool;
 use server::Server;
@@ -87,7 +88,8 @@ impl Upstreams {
     /// of its response.
     ///
     /// The request goes to another server where one takes no connection, and over a fresh connection where a kept one
-    /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent.
+    /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent. `departure` is noted
+    /// when a connection takes it.
     ///
     /// # Errors
     /// [`SendError`] where no server answered.
@@ -96,9 +98,12 @@ impl Upstreams {
         place: usize,
         worker: usize,
         request: Request<Upload>,
+        departure: &Departure,
     ) -> Result<Response<Relay>, SendError> {
         let Some(pool) = self.pools.get(place) else { return Err(SendError::NoServer) };
-        Exchange { pool, worker, timing: self.timing, clock: &self.clock }.send(request).await
+        Exchange { pool, worker, timing: self.timing, clock: &self.clock, departure }
+            .send(request)
+            .await
     }
 
     /// Drops kept connections that were closed or not used for long, of the thread `worker`.

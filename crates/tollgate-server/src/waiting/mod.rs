@@ -1,5 +1,6 @@
 //! Where delayed requests wait. Places are bounded; when one leaves before its turn, those behind it move up.
 
+mod departure;
 mod lines;
 #[cfg(test)]
 mod tests;
@@ -12,8 +13,9 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 use tollgate_store::Clock;
 
-pub(crate) use lines::{Claim, Line};
-use lines::{Left, Lines};
+pub(crate) use departure::Departure;
+use lines::Lines;
+pub(crate) use lines::{Claim, Left, Line};
 
 /// All requests that wait, over all threads.
 #[derive(Debug, Default)]
@@ -32,7 +34,7 @@ pub(crate) struct Seat {
 
 /// When a seat's turn comes; moved forward when others leave.
 #[derive(Debug)]
-pub(super) struct Turn {
+pub(crate) struct Turn {
     due: AtomicU64,
     moved: Notify,
 }
@@ -40,6 +42,21 @@ pub(super) struct Turn {
 impl Turn {
     fn new(due: u64) -> Arc<Turn> {
         Arc::new(Turn { due: AtomicU64::new(due), moved: Notify::new() })
+    }
+
+    /// Ends when it has come.
+    pub(crate) async fn wait(&self, clock: &dyn Clock) {
+        loop {
+            let due = self.due.load(Ordering::Relaxed);
+            let left = due.saturating_sub(clock.now().as_micros());
+            if left == 0 {
+                return;
+            }
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_micros(left)) => {}
+                () = self.moved.notified() => {}
+            }
+        }
     }
 
     fn move_to(&self, due: u64) {
@@ -70,19 +87,9 @@ impl WaitingRoom {
 }
 
 impl Seat {
-    /// Ends when the seat's turn has come.
-    pub(crate) async fn wait(&self, clock: &dyn Clock) {
-        loop {
-            let due = self.turn.due.load(Ordering::Relaxed);
-            let left = due.saturating_sub(clock.now().as_micros());
-            if left == 0 {
-                return;
-            }
-            tokio::select! {
-                () = tokio::time::sleep(Duration::from_micros(left)) => {}
-                () = self.turn.moved.notified() => {}
-            }
-        }
+    /// When its turn comes.
+    pub(crate) fn turn(&self) -> Arc<Turn> {
+        Arc::clone(&self.turn)
     }
 
     /// Leaves at `now` before its turn: those behind move up by what is given back. The answer has each line, and since when

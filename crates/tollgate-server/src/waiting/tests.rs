@@ -100,13 +100,28 @@ fn the_room_is_bounded() {
     assert!(room.lines.lock().is_empty());
 }
 
+#[test]
+fn what_has_left_cannot_be_taken_back() {
+    let room = Arc::new(WaitingRoom::default());
+    let gone = Departure::from(seat(&room, SECOND));
+    let behind = seat(&room, 2 * SECOND);
+    gone.leave();
+    assert_eq!(room.waiting(), 1, "its seat is free");
+    assert_eq!((gone.cancel(0), due(&behind)), (None, 2 * SECOND));
+    let cancelled = Departure::from(seat(&room, 3 * SECOND));
+    assert_eq!(cancelled.cancel(0), Some(vec![claim(1, 3 * SECOND, SECOND)]));
+    assert_eq!(cancelled.cancel(0), None, "once");
+    assert_eq!(Departure::default().cancel(0), Some(Vec::new()), "one that never waited");
+}
+
 #[tokio::test]
 async fn one_who_waits_hears_of_moving_up() {
     let room = Arc::new(WaitingRoom::default());
     let clock = ManualClock::default();
     let b = seat(&room, SECOND);
     let c = seat(&room, 1_000_000 * SECOND);
-    let waiting = c.wait(&clock);
+    let turn = c.turn();
+    let waiting = turn.wait(&clock);
     tokio::pin!(waiting);
     assert!(futures_pending(&mut waiting).await);
     c.turn.move_to(0);

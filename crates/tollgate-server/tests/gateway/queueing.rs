@@ -10,11 +10,6 @@ use tollgate_store::ManualClock;
 use crate::harness::{Connection, Gate, Seen, Setup, Upstream, Watch, request, until};
 use crate::policies::{limited, limited_with};
 
-/// What was seen of the requests for `path`.
-fn arrivals(upstream: &Upstream, path: &str) -> Vec<SystemTime> {
-    upstream.seen().iter().filter(|seen| seen.target == path).map(|seen| seen.at).collect()
-}
-
 fn since(start: SystemTime, seen: &Seen) -> Duration {
     seen.at.duration_since(start).unwrap_or_default()
 }
@@ -30,7 +25,7 @@ fn waiting(gate: &Gate, path: &str, number: usize) -> Connection {
 #[test]
 fn que_01_those_behind_a_cancelled_waiter_move_up() {
     let upstream = Upstream::start();
-    let limit = "{ key: [], leaky_bucket: { rate: 1/s, burst: 3 } }";
+    let limit = "{ key: [], leaky_bucket: { rate: 1 per 2s, burst: 3 } }";
     let gate = Gate::start(&limited(upstream.address, limit));
     assert_eq!(Connection::open(gate.address).get("/a").status, 200);
     let start = upstream.last().at;
@@ -46,13 +41,13 @@ fn que_01_those_behind_a_cancelled_waiter_move_up() {
     let targets: Vec<&str> = seen.iter().map(|seen| seen.target.as_str()).collect();
     assert_eq!(targets, ["/a", "/c", "/d"], "B never ran");
     let (c, d) = (since(start, &seen[1]), since(start, &seen[2]));
-    // A's decision came a little before its arrival upstream.
+    // A's decision came a little before its arrival upstream. Where nobody moved up, C ran after 4 s and D after 6 s.
     assert!(
-        c > Duration::from_millis(900) && c < Duration::from_millis(1_700),
+        c > Duration::from_millis(1_900) && c < Duration::from_millis(3_900),
         "C ran after {c:?}"
     );
     assert!(
-        d > Duration::from_millis(1_900) && d < Duration::from_millis(2_700),
+        d > Duration::from_millis(3_900) && d < Duration::from_millis(5_900),
         "D ran after {d:?}"
     );
 }
@@ -60,38 +55,37 @@ fn que_01_those_behind_a_cancelled_waiter_move_up() {
 #[test]
 fn que_03_a_place_given_at_the_moment_of_leaving_is_not_lost() {
     let upstream = Upstream::start();
-    let limit = "{ key: [], leaky_bucket: { rate: 5/s, burst: 3 } }";
-    let gate = Gate::start(&limited(upstream.address, limit));
-    // The grant is due at 200 ms; the client leaves around it, earlier and later.
+    let limit = "{ key: [user], leaky_bucket: { rate: 4/s, burst: 3 } }";
+    let identity = "identity: { user: { header: x-user, from: anyone } }";
+    let gate = Gate::start(&limited_with(upstream.address, limit, identity));
+    let delayed = || gate.metric("tollgate_delay_seconds_count");
+    // G's grant is due after 250 ms; its client leaves around that moment, earlier and later.
     for round in 0..10 {
-        let before = Watch::start();
-        assert_eq!(Connection::open(gate.address).get("/a").status, 200);
-        let g = waiting(&gate, "/g", 1);
-        let ran_before = arrivals(&upstream, "/g").len();
-        std::thread::sleep(
-            (Duration::from_millis(190 + 2 * round)).saturating_sub(before.elapsed()),
-        );
+        let (user, path) = (format!("u{round}"), format!("/g{round}"));
+        let user = [("x-user", user.as_str())];
+        let begun = Watch::start();
+        assert_eq!(Connection::open(gate.address).ask("GET", "/a", &user).status, 200);
+        let mut g = Connection::open(gate.address);
+        g.send(request("GET", &path, &user));
+        until("G waits", || gate.metric("tollgate_requests_waiting") == 1.0);
+        std::thread::sleep(Duration::from_millis(240 + 2 * round).saturating_sub(begun.elapsed()));
         drop(g);
         until("G has ended", || gate.metric("tollgate_requests_waiting") == 0.0);
-        let h = Watch::start();
-        assert_eq!(Connection::open(gate.address).get("/h").status, 200);
-        let ran = arrivals(&upstream, "/g").len() - ran_before;
-        // Where G was still on its way when H was admitted, the upstream sees it a little later.
-        assert!(ran <= 1);
-        assert!(h.elapsed() < Duration::from_millis(900), "H waited for both: {:?}", h.elapsed());
-        // Refill what the round took.
-        until("the bucket is fresh", || {
-            before.elapsed() > Duration::from_millis(650)
-                && gate.metric("tollgate_requests_waiting") == 0.0
-        });
+        let before = delayed();
+        assert_eq!(Connection::open(gate.address).ask("GET", "/h", &user).status, 200);
+        let h_waited = delayed() > before;
+        // H waits for G only where G ran; the upstream may hear of G a little later.
+        until("G ran, or H did not wait for it", || !h_waited || upstream.begun_for(&path) == 1);
+        assert!(upstream.begun_for(&path) <= 1);
     }
 }
 
 #[test]
 fn que_05_the_oldest_goes_first() {
     let upstream = Upstream::start();
-    let limit = "{ key: [], leaky_bucket: { rate: 50/s, burst: 30 } }";
-    let gate = Gate::start(&limited(upstream.address, limit));
+    let limit = "{ key: [], leaky_bucket: { rate: 25/s, burst: 30 } }";
+    let setup = Setup { workers: 1, ..Setup::default() };
+    let gate = Gate::with(&limited(upstream.address, limit), setup);
     assert_eq!(Connection::open(gate.address).get("/first").status, 200);
     let mut waiters: Vec<Connection> = Vec::new();
     for number in 0..10 {
@@ -138,20 +132,25 @@ fn que_09_each_waiter_has_a_moment_of_its_own() {
     let limit = "{ key: [], leaky_bucket: { rate: 100/s, burst: 200 } }";
     let gate = Gate::start(&limited(upstream.address, limit));
     let mut waiters: Vec<Connection> = (0..60).map(|_| Connection::open(gate.address)).collect();
+    let start = SystemTime::now();
     for waiter in &mut waiters {
         waiter.send(request("GET", "/", &[]));
     }
     for waiter in &mut waiters {
         assert_eq!(waiter.reply().status, 200);
     }
-    let mut times: Vec<SystemTime> = upstream.seen().iter().map(|seen| seen.at).collect();
+    let mut times: Vec<Duration> = upstream.seen().iter().map(|seen| since(start, seen)).collect();
     times.sort();
-    // No more than one in 10 ms left; arrivals are a little less regular than departures.
-    for (early, late) in times.iter().zip(times.iter().skip(20)) {
-        let span = late.duration_since(*early).unwrap_or_default();
-        assert!(span > Duration::from_millis(150), "20 waiters left within {span:?}");
-    }
     assert_eq!(times.len(), 60);
+    for (number, time) in times.iter().enumerate() {
+        // None before its own moment; the last of them after 590 ms.
+        assert!(
+            *time >= Duration::from_millis(10) * number as u32,
+            "number {number} left after {time:?}"
+        );
+    }
+    let total = gate.metric("tollgate_delay_seconds_sum");
+    assert!(total <= 0.01 * (59.0 * 60.0 / 2.0) + 1e-6, "they were told to wait {total} s in all");
 }
 
 #[test]
@@ -176,21 +175,19 @@ fn que_10_more_than_a_bucket_holds_is_refused_for_good() {
 #[test]
 fn a_full_waiting_room_is_503_and_takes_nothing() {
     let upstream = Upstream::start();
-    let limit = "{ key: [], leaky_bucket: { rate: 2/s, burst: 10 } }";
+    let limit = "{ key: [], leaky_bucket: { rate: 1 per 20s, burst: 10, max_wait: unlimited } }";
     let gate = Gate::start(&limited_with(upstream.address, limit, "gateway: { max_waiting: 1 }"));
     assert_eq!(Connection::open(gate.address).get("/").status, 200);
-    let mut first = waiting(&gate, "/first", 1);
+    let first = waiting(&gate, "/first", 1);
     let mut connection = Connection::open(gate.address);
     for _ in 0..5 {
         let full = connection.get("/");
         assert_eq!(full.status, 503, "{full:?}");
-        assert_eq!(
-            full.header("retry-after").as_deref(),
-            Some("1"),
-            "nothing was charged: the wait does not grow"
-        );
+        let wait: u64 =
+            full.header("retry-after").and_then(|wait| wait.parse().ok()).expect("seconds");
+        assert!(wait <= 40, "nothing was charged, so the wait does not grow: {wait}");
     }
-    assert_eq!(first.reply().status, 200);
+    drop(first);
     assert_eq!(gate.metric("tollgate_undecided_total{reason=\"queue_full\"}"), 5.0);
 }
 

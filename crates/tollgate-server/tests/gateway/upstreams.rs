@@ -184,7 +184,7 @@ fn a_client_that_is_slow_to_begin_its_body_is_not_a_slow_answer() {
     let upstream = Upstream::start();
     let gate = Gate::start(&open_with(
         upstream.address,
-        "gateway: { first_byte_timeout: 100ms, body_timeout: 400ms }",
+        "gateway: { first_byte_timeout: 100ms, body_timeout: 2s }",
     ));
     let mut connection = Connection::open(gate.address);
     connection.send(request("POST", "/echo", &[("content-length", "2")]));

@@ -56,7 +56,8 @@ impl Seen {
 
 struct State {
     seen: Mutex<Vec<Seen>>,
-    begun: AtomicUsize,
+    /// Targets, noted as soon as a head is read: one whose sender hangs up at once is never answered.
+    begun: Mutex<Vec<String>>,
     connections: AtomicUsize,
     held: watch::Receiver<bool>,
 }
@@ -68,7 +69,7 @@ impl Upstream {
         let (letting_go, held) = watch::channel(false);
         let state = State {
             seen: Mutex::default(),
-            begun: AtomicUsize::new(0),
+            begun: Mutex::default(),
             connections: AtomicUsize::new(0),
             held,
         };
@@ -108,7 +109,12 @@ impl Upstream {
 
     /// Requests whose head came.
     pub(crate) fn begun(&self) -> usize {
-        self.state.begun.load(Ordering::SeqCst)
+        self.state.begun.lock().len()
+    }
+
+    /// Requests for `target` whose head came.
+    pub(crate) fn begun_for(&self, target: &str) -> usize {
+        self.state.begun.lock().iter().filter(|begun| *begun == target).count()
     }
 
     /// Connections that were ever made to it.
@@ -126,7 +132,10 @@ async fn accept(listener: std::net::TcpListener, state: Arc<State>) {
 }
 
 async fn serve(stream: TcpStream, state: Arc<State>) {
-    let service = service_fn(|request| answer(request, Arc::clone(&state)));
+    let service = service_fn(|request: Request<Incoming>| {
+        state.begun.lock().push(request.uri().to_string());
+        answer(request, Arc::clone(&state))
+    });
     let connection = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
@@ -137,7 +146,6 @@ async fn answer(
     request: Request<Incoming>,
     state: Arc<State>,
 ) -> Result<Response<Answer>, Infallible> {
-    state.begun.fetch_add(1, Ordering::SeqCst);
     let path = request.uri().path().to_owned();
     let (word, number) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
     let number: usize = number.parse().unwrap_or(0);
