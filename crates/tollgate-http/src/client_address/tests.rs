@@ -1,7 +1,7 @@
 //! Tests of the address reader.
 //!
 //! Of the field cases, `addr_11` and `addr_13` (PROXY protocol) do not apply: no listener speaks it yet. Where a case says
-//! how often a client may call, only its address is tested here; the cut to a prefix and the counting are the policy's.
+//! how often a client may call, that is in `tests/whole_path.rs`.
 
 use std::net::IpAddr;
 
