@@ -89,14 +89,14 @@ fn general(text: &str) -> Result<u64, SecondsError> {
     };
     let exponent = exponent(rest).ok_or(SecondsError::NotANumber)?;
     let shift = (exponent - decimals.len() as i64) + 6;
-    let mantissa = whole.bytes().chain(decimals.bytes());
+    let mut mantissa = whole.bytes().chain(decimals.bytes());
     if negative && mantissa.clone().any(|digit| digit != b'0') {
         return Err(SecondsError::Negative);
     }
     if shift < 0 {
         return Err(SecondsError::TooFine);
     }
-    let value = mantissa.fold(Some(0u64), |sum, digit| bounded(sum?, u64::from(digit - b'0')));
+    let value = mantissa.try_fold(0u64, |sum, digit| bounded(sum, u64::from(digit - b'0')));
     scaled(value.ok_or(SecondsError::TooLarge)?, shift).ok_or(SecondsError::TooLarge)
 }
 

@@ -47,7 +47,7 @@ impl<R: Read> Lines<R> {
     ///
     /// # Errors
     /// What the reader says.
-    pub fn next(&mut self) -> io::Result<Option<Line<'_>>> {
+    pub fn advance(&mut self) -> io::Result<Option<Line<'_>>> {
         let mut searched = 0;
         loop {
             let found =
@@ -133,7 +133,7 @@ mod tests {
     fn all(text: &[u8], step: usize, longest: usize) -> Vec<Option<Vec<u8>>> {
         let mut lines = Lines::new(Drip(text, step), longest);
         let mut found = Vec::new();
-        while let Some(line) = lines.next().expect("no I/O error") {
+        while let Some(line) = lines.advance().expect("no I/O error") {
             found.push(match line {
                 Line::Text(text) => Some(text.to_vec()),
                 Line::TooLong => None,

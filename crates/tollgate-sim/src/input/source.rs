@@ -67,7 +67,7 @@ impl Source {
     /// [`ReplayError::Read`] and, unless they are skipped, [`ReplayError::BadLine`].
     pub fn advance(&mut self) -> Result<bool, ReplayError> {
         loop {
-            let line = match self.lines.next() {
+            let line = match self.lines.advance() {
                 Ok(Some(line)) => read_line(&line, &mut self.reader, &mut self.record),
                 Ok(None) => return Ok(false),
                 Err(error) => return Err(self.unreadable(error)),
