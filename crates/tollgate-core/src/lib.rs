@@ -1,7 +1,16 @@
 //! The rate-limiting algorithms of Tollgate: pure, exact, integer and `no_std`.
 //!
-//! Nothing here does I/O, reads a clock, is async, uses a float, or allocates on the hot path. Time, and everything else
-//! that is not arithmetic, is an argument. See `ARCHITECTURE.md` for the map.
+//! - [`Algorithm`] and [`Rules`] say what is asked for; [`Limit::new`] checks and compiles it. Whatever could overflow is
+//!   refused there, so that nothing wraps, saturates or rounds later.
+//! - [`step`] asks several limits about one request each and charges all or none. It is the only way to a decision.
+//! - [`Limit::settle`] and [`Limit::release`] correct it afterwards, [`Limit::carry_over`] takes what was counted into new
+//!   parameters, [`Limit::standing`] looks.
+//! - [`State`] is what is remembered of one key; [`Limit::encode`] packs the small ones in a word or two. [`Bucket64`] is the
+//!   shortest path, for limiters of a single bucket.
+//!
+//! Absent: I/O, clocks, async, floats, randomness, and allocation for all but logs, slots and windows of several cells.
+//! Time is an argument, in whole microseconds; where a result is rounded, waits and retry times go up, units left go down.
+//! See `ARCHITECTURE.md` for the map.
 #![no_std]
 
 extern crate alloc;

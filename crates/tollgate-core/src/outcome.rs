@@ -12,6 +12,13 @@ pub enum Retry {
     Never,
 }
 
+impl Default for Retry {
+    /// At once.
+    fn default() -> Retry {
+        Retry::After(Micros::ZERO)
+    }
+}
+
 /// How a key stands under a limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
@@ -23,8 +30,8 @@ pub struct Standing {
     pub next: Micros,
 }
 
-/// What one limit says of a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What one limit says of a request. The default says nothing yet: it is there to be written over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
     /// It refuses (for a shadow limit: it would).
     pub refused: bool,

@@ -14,6 +14,23 @@ impl Limit {
     ///
     /// `period` is the one around `now`, needed by a quota.
     ///
+    /// ```
+    /// use tollgate_core::{Algorithm, Asked, FixedWindow, Limit, Micros, Outcome, Rules, State, Timestamp, step};
+    ///
+    /// let spec = FixedWindow { limit: 10, window: Micros::from_secs(60) };
+    /// let limit = Limit::new(Algorithm::FixedWindow(spec), Rules::default())?;
+    /// let (mut state, now, ticket) = (State::Fresh, Timestamp::EPOCH, 1);
+    /// let mut outcomes = [Outcome::default()];
+    /// let asked = Asked { limit: &limit, state: &mut state, cost: 8, period: None };
+    /// step(&mut [asked], now, ticket, None, &mut outcomes);
+    ///
+    /// // It turned out to cost 3: five come back.
+    /// let charged = outcomes[0].charged(ticket).expect("8 units were taken");
+    /// assert!(limit.settle(&mut state, &charged, 3, None, now));
+    /// assert_eq!(limit.standing(&state, None, now).remaining, 7);
+    /// # Ok::<(), tollgate_core::SpecError>(())
+    /// ```
+    ///
     /// # Panics
     /// Where a quota is charged more without its period.
     pub fn settle(

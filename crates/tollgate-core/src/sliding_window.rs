@@ -43,9 +43,9 @@ pub(crate) fn compile(spec: &SlidingWindow, rules: &Rules) -> Result<SlidingWind
 }
 
 impl SlidingWindowPlan {
-    #[inline]
     /// Moves the counts to now's cell. Cells ahead of now, by a window at most, stand still; further ahead they were written
     /// by a wrong clock and are counted as now's.
+    #[inline]
     pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
         let current = at.now / self.cell;
         let window = self.cell * self.cells;

@@ -24,6 +24,35 @@ pub struct Asked<'a> {
 /// after the request leaves, where that is known beforehand (a replay); `None` holds it until released, `ttl` at the latest.
 /// `outcomes` gets one entry for each of `asked`, in order.
 ///
+/// ```
+/// use tollgate_core::{
+///     Algorithm, Asked, FixedWindow, Limit, Micros, Outcome, Retry, Rules, SlidingLog, State, Timestamp, step,
+/// };
+///
+/// let window = Micros::from_secs(60);
+/// let narrow = Algorithm::SlidingLog(SlidingLog { limit: 1, window });
+/// let wide = Algorithm::FixedWindow(FixedWindow { limit: 100, window });
+/// let narrow = Limit::new(narrow, Rules::default())?;
+/// let wide = Limit::new(wide, Rules::default())?;
+/// let (mut user, mut tenant) = (State::Fresh, State::Fresh);
+/// let mut ask = |now| {
+///     let mut asked = [
+///         Asked { limit: &narrow, state: &mut user, cost: 1, period: None },
+///         Asked { limit: &wide, state: &mut tenant, cost: 1, period: None },
+///     ];
+///     let mut outcomes = [Outcome::default(); 2];
+///     (step(&mut asked, Timestamp::from_micros(now), now, None, &mut outcomes), outcomes)
+/// };
+///
+/// assert!(ask(7_000_000).0.admitted);
+/// let (refusal, outcomes) = ask(8_000_000);
+/// assert_eq!(refusal.retry, Retry::After(Micros::from_secs(59)));
+/// // The tenant's limit would admit, so it is not named, and nothing was taken from it.
+/// assert!(outcomes[0].refused && !outcomes[1].refused);
+/// assert_eq!(outcomes[1].standing.remaining, 99);
+/// # Ok::<(), tollgate_core::SpecError>(())
+/// ```
+///
 /// # Panics
 /// Where `outcomes` is shorter than `asked`, or a quota comes without its period.
 pub fn step(

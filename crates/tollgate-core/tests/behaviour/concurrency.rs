@@ -52,7 +52,7 @@ fn a_slot_held_for_a_known_time_ends_by_itself() {
     assert!(decision.admitted);
     assert_eq!((outcomes[0].units, outcomes[0].changed), (0, false));
     assert_eq!(outcomes[0].standing.remaining, 1);
-    assert!(world.ask_held(NOW + 3 * SECOND, &[1], Some(99 * SECOND)).0.admitted);
+    assert!(world.ask_held(NOW + 3 * SECOND, &[1], Some(15 * SECOND)).0.admitted);
     assert_eq!(world.standing(NOW + 3 * SECOND).1, 10 * SECOND);
 }
 

@@ -43,3 +43,17 @@ fn a_cost_beyond_the_limit_fills_the_log_and_never_passes() {
     assert_eq!((outcomes[0].units, outcomes[0].standing.remaining), (3, 0));
     assert_eq!(world.standing(NOW), (0, MINUTE, MINUTE));
 }
+
+#[test]
+fn however_many_refusals_are_counted_the_log_stays_small() {
+    let mut world = World::ruled(log(3, MINUTE), COUNT_REFUSED);
+    let first = world.charge(NOW, 3);
+    let before = format!("{:?}", world.states[0]).len();
+    for later in 1..1_000 {
+        assert!(!world.admits(NOW + later, 1));
+    }
+    // Three entries of one unit in place of one of three.
+    assert!(format!("{:?}", world.states[0]).len() < 3 * before);
+    assert!(!world.settle(&first, 0, NOW + 1_000), "the oldest made room");
+    assert_eq!(world.standing(NOW + MINUTE + 998), (2, 1, 1));
+}

@@ -2,7 +2,7 @@
 
 use tollgate_core::{
     Algorithm, Asked, Burst, Charged, Concurrency, Decision, FixedWindow, LeakyBucket, Limit,
-    Micros, Outcome, Period, Quota, Rate, Retry, Rules, SlidingLog, SlidingWindow, Standing, State,
+    Micros, Outcome, Period, Quota, Rate, Retry, Rules, SlidingLog, SlidingWindow, State,
     Timestamp, TokenBucket, step,
 };
 
@@ -86,17 +86,6 @@ pub(crate) fn period(start: u64, end: u64) -> Period {
     Period { start: at(start), end: at(end) }
 }
 
-pub(crate) const NOTHING: Outcome = Outcome {
-    refused: false,
-    wait: Micros::ZERO,
-    retry: Retry::After(Micros::ZERO),
-    units: 0,
-    fraction: 0,
-    at: Timestamp::EPOCH,
-    changed: false,
-    standing: Standing { remaining: 0, reset: Micros::ZERO, next: Micros::ZERO },
-};
-
 impl World {
     pub(crate) fn new(limits: Vec<Limit>) -> World {
         let states = limits.iter().map(|_| State::Fresh).collect();
@@ -125,7 +114,7 @@ impl World {
     ) -> (Decision, Vec<Outcome>) {
         self.ticket += 1;
         let mut states = self.states.clone();
-        let mut outcomes = vec![NOTHING; self.limits.len()];
+        let mut outcomes = vec![Outcome::default(); self.limits.len()];
         let asked = self.limits.iter().zip(&mut states).zip(costs);
         let mut asked: Vec<Asked<'_>> = asked
             .map(|((limit, state), cost)| Asked { limit, state, cost: *cost, period: self.period })

@@ -12,10 +12,16 @@ use crate::world::{
 
 pub(crate) const NOW: u64 = 1_767_225_600_000_000;
 
+/// That many cases from that seed, unless the environment asks for others.
 pub(crate) fn config(cases: u32, seed: u64) -> ProptestConfig {
-    let seeds =
-        ProptestConfig { cases, rng_seed: RngSeed::Fixed(seed), ..ProptestConfig::default() };
-    ProptestConfig { failure_persistence: None, ..seeds }
+    let mut config = ProptestConfig { failure_persistence: None, ..ProptestConfig::default() };
+    if std::env::var_os("PROPTEST_CASES").is_none() {
+        config.cases = cases;
+    }
+    if std::env::var_os("PROPTEST_RNG_SEED").is_none() {
+        config.rng_seed = RngSeed::Fixed(seed);
+    }
+    config
 }
 
 /// Rates from one a year to a thousand million a second; some ask for wide words.

@@ -166,7 +166,7 @@ proptest! {
             for (one, state) in always.limits.iter().zip(&mut always.states) {
                 // Standing and state do not depend on whether what counts no more was dropped.
                 let mut dropped = vec![tollgate_core::Asked { limit: one, state, cost: 0, period: always.period }];
-                let mut outcome = [crate::world::NOTHING];
+                let mut outcome = [Outcome::default()];
                 tollgate_core::step(&mut dropped, at(now), u64::MAX, None, &mut outcome);
             }
             for (one, state) in worded.limits.iter().zip(&mut worded.states) {
