@@ -10,7 +10,7 @@ use super::collections::{Later, Named};
 use super::diagnostic::Span;
 use super::nearest::{listed, nearest};
 use super::node::{Node, Value};
-use super::shape::{At, Shape, into_schema};
+use super::shape::{At, Shape, decode, into_schema};
 use super::sink::Sink;
 use crate::settings::Class;
 
@@ -101,7 +101,7 @@ impl Classes<'_> {
             sink.error(at, "here are classes, and the limit has no `by`".to_owned(), help);
             return None;
         }
-        meaning(None, OneClass::<T>::decode(node, sink)?, at, sink)
+        meaning(None, decode::<OneClass<T>>(node, sink)?, at, sink)
     }
 
     fn check_names<T>(&self, named: &[Named<T>], at: Span, sink: &mut Sink<'_>) {

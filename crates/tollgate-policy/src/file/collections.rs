@@ -7,11 +7,11 @@ use serde_json::json;
 
 use super::diagnostic::Span;
 use super::node::{Node, Value};
-use super::shape::{At, Shape, into_schema};
+use super::shape::{At, Shape, decode, into_schema};
 use super::sink::Sink;
 
 fn item<T: Shape>(node: &Node, sink: &mut Sink<'_>) -> Option<At<T>> {
-    Some(At { value: T::decode(node, sink)?, span: node.span, name: node.span })
+    Some(At { value: decode(node, sink)?, span: node.span, name: node.span })
 }
 
 impl<T: Shape> Shape for Vec<At<T>> {
@@ -71,7 +71,7 @@ impl<T: Shape> Shape for Vec<Named<T>> {
         let named = entries.iter().map(|entry| Named {
             name: entry.key.clone(),
             name_span: entry.key_span,
-            value: T::decode(&entry.node, sink).map(|value| At {
+            value: decode::<T>(&entry.node, sink).map(|value| At {
                 value,
                 span: entry.node.span,
                 name: entry.key_span,

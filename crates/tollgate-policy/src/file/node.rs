@@ -16,6 +16,8 @@ pub(crate) struct Node {
 pub(crate) enum Value {
     /// Nothing, `~` or `null`.
     Null,
+    /// A value that could not be found out; that was said, and nothing more is to be said of it.
+    Unknown,
     /// Text as written, environment names replaced. Numbers are text here, so that none goes through a double.
     Scalar(String),
     /// `[a, b]`.
@@ -38,10 +40,15 @@ pub(crate) struct Entry {
 }
 
 impl Node {
+    /// Whether the value could not be found out.
+    pub(crate) fn is_unknown(&self) -> bool {
+        matches!(self.value, Value::Unknown)
+    }
+
     /// How the kind of value is called in messages.
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {
-            Value::Null => "nothing",
+            Value::Null | Value::Unknown => "nothing",
             Value::Scalar(_) => "a single value",
             Value::List(_) => "a list",
             Value::Map(_) => "a map",
@@ -60,7 +67,7 @@ impl Node {
     pub(crate) fn size(&self) -> usize {
         self.own_size()
             + match &self.value {
-                Value::Null | Value::Scalar(_) => 0,
+                Value::Null | Value::Unknown | Value::Scalar(_) => 0,
                 Value::List(items) => items.iter().map(Node::size).sum(),
                 Value::Map(entries) => entries.iter().map(|entry| entry.node.size()).sum(),
             }
@@ -69,7 +76,7 @@ impl Node {
     /// How many levels it is deep; 1 for a single value.
     pub(crate) fn depth(&self) -> usize {
         1 + match &self.value {
-            Value::Null | Value::Scalar(_) => 0,
+            Value::Null | Value::Unknown | Value::Scalar(_) => 0,
             Value::List(items) => items.iter().map(Node::depth).max().unwrap_or(0),
             Value::Map(entries) => entries.iter().map(|e| e.node.depth()).max().unwrap_or(0),
         }

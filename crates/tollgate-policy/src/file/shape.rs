@@ -18,6 +18,11 @@ pub(crate) trait Shape: Sized {
     fn schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
+/// Decodes a node, unless it is unknown: then nothing more is said of it.
+pub(crate) fn decode<T: Shape>(node: &Node, sink: &mut Sink<'_>) -> Option<T> {
+    if node.is_unknown() { None } else { T::decode(node, sink) }
+}
+
 /// A decoded value, where it stands, and where its key stands (in a list: the value itself).
 #[derive(Clone, Debug)]
 pub(crate) struct At<T> {
@@ -79,7 +84,7 @@ impl<'n> Fields<'n> {
     /// A field that may be absent.
     pub(crate) fn optional<T: Shape>(&self, key: &str, sink: &mut Sink<'_>) -> Option<At<T>> {
         let entry = self.entries.iter().find(|entry| entry.key == key)?;
-        let value = T::decode(&entry.node, sink)?;
+        let value = decode::<T>(&entry.node, sink)?;
         Some(At { value, span: entry.node.span, name: entry.key_span })
     }
 

@@ -8,8 +8,13 @@ use super::sink::Sink;
 /// Most bytes that environment names bring into one file.
 const MAX_SUBSTITUTED: usize = 1 << 20;
 
-/// Replaces the names in `text`, which `span` of `source` spells. An unset name is an error at its place.
-pub(crate) fn substitute(text: &str, span: Span, source: &str, sink: &mut Sink<'_>) -> String {
+/// Replaces the names in `text`, which `span` of `source` spells. `None` where one cannot be: that is an error at its place.
+pub(crate) fn substitute(
+    text: &str,
+    span: Span,
+    source: &str,
+    sink: &mut Sink<'_>,
+) -> Option<String> {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('$') {
@@ -22,17 +27,17 @@ pub(crate) fn substitute(text: &str, span: Span, source: &str, sink: &mut Sink<'
             let Some((name, after)) = inner.split_once('}') else {
                 let help = "write `${NAME}`, or `$${` for these two characters themselves";
                 sink.error(span, "`${` without `}`".to_owned(), help.to_owned());
-                return out;
+                return None;
             };
             let place = place_of(name, span, source);
-            out.push_str(&value_of(name, place, sink));
+            out.push_str(&value_of(name, place, sink)?);
             rest = after;
         } else {
             out.push('$');
         }
     }
     out.push_str(rest);
-    out
+    Some(out)
 }
 
 /// Where `${name}` stands within `span`, or all of `span` where escapes hide it.
@@ -44,7 +49,7 @@ fn place_of(name: &str, span: Span, source: &str) -> Span {
     }
 }
 
-fn value_of(name: &str, place: Span, sink: &mut Sink<'_>) -> String {
+fn value_of(name: &str, place: Span, sink: &mut Sink<'_>) -> Option<String> {
     let (name, otherwise) = match name.split_once(":-") {
         Some((name, otherwise)) => (name, Some(otherwise)),
         None => (name, None),
@@ -52,7 +57,7 @@ fn value_of(name: &str, place: Span, sink: &mut Sink<'_>) -> String {
     if !is_name(name) {
         let help = "a name has letters, digits and `_`; write `$$` for a `$` itself";
         sink.error(place, format!("`{name}` is no environment name"), help.to_owned());
-        return String::new();
+        return None;
     }
     let found = sink.surroundings.environment(name);
     let value = match (found, otherwise) {
@@ -63,16 +68,16 @@ fn value_of(name: &str, place: Span, sink: &mut Sink<'_>) -> String {
             let help =
                 format!("set it, or write `${{{name}:-value}}` for a value where it is unset");
             sink.error(place, format!("the environment has no `{name}`"), help);
-            return String::new();
+            return None;
         }
     };
     sink.substituted += value.len();
     if sink.substituted > MAX_SUBSTITUTED {
         let message = format!("environment names bring in more than {MAX_SUBSTITUTED} bytes");
         sink.error(place, message, None);
-        return String::new();
+        return None;
     }
-    value
+    Some(value)
 }
 
 /// Whether `name` is an environment name: letters, digits and `_`, no digit first.

@@ -27,7 +27,13 @@ pub(crate) fn help(kind: &ErrorKind, text: &str, at: usize) -> Option<String> {
         ErrorKind::ExpectedBlockMappingKey | ErrorKind::InvalidIndentation => {
             "indent it as the fields beside it are"
         }
-        ErrorKind::SimpleKeyExpected => "write `name: value`, with a blank after the colon",
+        ErrorKind::SimpleKeyExpected
+        | ErrorKind::MappingValueNotAllowed
+        | ErrorKind::InvalidColonPlacement
+        | ErrorKind::InvalidMappingValueWhitespace => {
+            "write `name: value` with a blank after the colon, close each bracket, and quote a text \
+             that has `: ` in it"
+        }
         _ => return None,
     };
     Some(help.to_owned())

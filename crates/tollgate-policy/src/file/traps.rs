@@ -15,6 +15,7 @@ pub(crate) fn limits(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>
     for (named, limit) in forms.iter().zip(&settings.limits) {
         let Some(form) = named.value.as_ref().map(|form| &form.value) else { continue };
         client_written_class(form, limit, settings, sink);
+        forgotten(form, limit, sink);
         for class in &limit.classes {
             one_class(form, class, sink);
         }
@@ -32,19 +33,35 @@ fn one_class(form: &LimitForm, class: &Class, sink: &mut Sink<'_>) {
     match &class.algorithm {
         Some(Algorithm::TokenBucket(bucket)) => long_burst(bucket, &written, sink),
         Some(Algorithm::LeakyBucket(bucket)) => leaky(bucket, &written, sink),
-        Some(Algorithm::FixedWindow(window)) => {
-            if window.limit > 0 {
-                edge(window.limit, window.window, &written, sink);
-            }
-            forgotten(window.window >= DAY, &written, sink);
+        Some(Algorithm::FixedWindow(window)) if window.limit > 0 => {
+            edge(window.limit, window.window, &written, sink);
         }
-        Some(Algorithm::SlidingWindow(window)) => forgotten(window.window >= DAY, &written, sink),
-        Some(Algorithm::SlidingLog(log)) => forgotten(log.window >= DAY, &written, sink),
+        _ => {}
+    }
+}
+
+/// Whether a class counts for a day or longer.
+fn counts_for_days(class: &Class) -> bool {
+    match &class.algorithm {
+        Some(Algorithm::FixedWindow(window)) => window.window >= DAY,
+        Some(Algorithm::SlidingWindow(window)) => window.window >= DAY,
+        Some(Algorithm::SlidingLog(log)) => log.window >= DAY,
         Some(Algorithm::Quota(_)) => {
-            let hourly = class.calendar.as_ref().is_some_and(|c| c.every == Every::Hour);
-            forgotten(!hourly, &written, sink);
+            class.calendar.as_ref().is_none_or(|calendar| calendar.every != Every::Hour)
         }
-        Some(Algorithm::Concurrency(_)) | None => {}
+        _ => false,
+    }
+}
+
+/// A memory store forgets at every restart; said once a limit.
+fn forgotten(form: &LimitForm, limit: &LimitSettings, sink: &mut Sink<'_>) {
+    if limit.classes.iter().any(counts_for_days) {
+        sink.warn(
+            form.algorithm().0,
+            "counts of a day or longer live in memory without a snapshot: a restart forgets them"
+                .to_owned(),
+            "restart seldom, or give less per day than a restart may give twice",
+        );
     }
 }
 
@@ -113,17 +130,6 @@ fn edge(limit: u64, window: Micros, written: &Written<'_>, sink: &mut Sink<'_>) 
         ),
         "use `sliding_window` with the same parameters where such a burst hurts",
     );
-}
-
-fn forgotten(long: bool, written: &Written<'_>, sink: &mut Sink<'_>) {
-    if long {
-        sink.warn(
-            written.name,
-            "counts of a day or longer live in memory without a snapshot: a restart forgets them"
-                .to_owned(),
-            "restart seldom, or give less per day than a restart may give twice",
-        );
-    }
 }
 
 fn client_written_class(

@@ -149,8 +149,8 @@ impl<'a, 'sink, 's> Builder<'a, 'sink, 's> {
         if !quoted && matches!(text.as_str(), "" | "~" | "null" | "Null" | "NULL") {
             return Node { span, value: Value::Null };
         }
-        let text = substitute(text, span, self.text, self.sink);
-        Node { span, value: Value::Scalar(text) }
+        let value = substitute(text, span, self.text, self.sink);
+        Node { span, value: value.map_or(Value::Unknown, Value::Scalar) }
     }
 
     fn awaits_key(&self) -> bool {

@@ -363,7 +363,8 @@ fn what_is_no_yaml_says_what_would_be_right() {
         ("retry_jitter: %20\nroutes: []\n", "1:15", "quote a text"),
         ("gateway: { drain_timeout: 1s\nroutes: []\n", "2:7", "close the `{`"),
         ("gateway: { a: b: c }\nroutes: []\n", "1:16", "quote a text that has `: `"),
-        ("default: refuse\n reset: delta\nroutes: []\n", "2:7", ""),
+        ("default: refuse\n reset: delta\nroutes: []\n", "2:7", "quote a text that has `: `"),
+        ("limits:\n  a:\n    key:ip\n    shadow: true\n", "4:11", "a blank after the colon"),
         ("limits:\n  a: { key: [ip] shadow: true }\n", "2:18", "close the `{`"),
         ("limits:\n    a: b\n  c: d\nroutes: []\n", "3:3", "indent it as the fields beside it"),
     ] {

@@ -122,6 +122,8 @@ fn names_need_no_quotes_within_braces() {
     let error = read(&wrong).unwrap_err();
     assert!(error.contains("p:2:52: error: a fixed window has no field `windw`"), "{error}");
     assert!(error.contains("p:3:21: error: there is no limit `30b`"), "{error}");
+    // What cannot be found out is said once, and nothing is said of what it might have been.
     let unset = read(&text.replace("${LIMIT}", "${MISSING}")).unwrap_err();
     assert!(unset.starts_with("p:2:42: error: the environment has no `MISSING`"), "{unset}");
+    assert_eq!(unset.lines().count(), 1, "{unset}");
 }
