@@ -10,6 +10,7 @@ use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use hyper::client::conn::http1::SendRequest;
+use smallvec::SmallVec;
 use tollgate_store::{Clock, SystemClock};
 
 use super::connect::connect;
@@ -42,12 +43,12 @@ impl Exchange<'_> {
         &self,
         mut request: Request<Upload>,
     ) -> Result<Response<Relay>, SendError> {
-        let mut tried = 0;
+        let mut tried: SmallVec<[usize; 8]> = SmallVec::new();
         let mut last = SendError::NoServer;
         for _ in 0..self.pool.len() {
             let now = self.clock.now().as_micros();
-            let Some((place, server)) = self.pool.pick(now, tried) else { break };
-            tried |= 1 << place;
+            let Some((place, server)) = self.pool.pick(now, &tried) else { break };
+            tried.push(place);
             match self.over_kept(server, request).await {
                 Ok(response) => return Ok(response),
                 Err(Failed::Unsent(again)) => request = *again,

@@ -22,10 +22,10 @@ impl Pool {
     }
 
     /// The next server at `now` (microseconds): the one whose turn it is, or another with fewer requests on their way.
-    /// Servers whose connects failed lately are passed over, unless all did. `tried` ones (a bit each) are not asked again.
-    pub(super) fn pick(&self, now: u64, tried: u64) -> Option<(usize, &Arc<Server>)> {
+    /// Servers whose connects failed lately are passed over, unless all did. `tried` ones are not asked again.
+    pub(super) fn pick(&self, now: u64, tried: &[usize]) -> Option<(usize, &Arc<Server>)> {
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let fresh = |place: &usize| tried >> place & 1 == 0;
+        let fresh = |place: &usize| !tried.contains(place);
         self.choose(turn, |place| fresh(&place) && self.servers[place].rested(now))
             .or_else(|| self.choose(turn, |place| fresh(&place)))
             .map(|place| (place, &self.servers[place]))
@@ -33,8 +33,7 @@ impl Pool {
 
     /// Of the first fit one from `turn` on and the first fit one from a scattered place on, that with less to do.
     fn choose(&self, turn: usize, fit: impl Fn(usize) -> bool) -> Option<usize> {
-        // More servers than bits could not be remembered as tried; validation keeps pools far below that.
-        let count = self.servers.len().min(64);
+        let count = self.servers.len();
         let from = |start: usize| {
             (0..count).map(|step| (start % count + step) % count).find(|&place| fit(place))
         };
@@ -71,7 +70,7 @@ mod tests {
     fn idle_servers_take_turns() {
         let pool = pool(3);
         let picked: Vec<usize> =
-            (0..6).filter_map(|_| pool.pick(0, 0)).map(|(place, _)| place).collect();
+            (0..6).filter_map(|_| pool.pick(0, &[])).map(|(place, _)| place).collect();
         assert_eq!(picked, [0, 1, 2, 0, 1, 2]);
     }
 
@@ -79,11 +78,11 @@ mod tests {
     fn a_failed_server_rests_and_is_asked_only_when_all_rest() {
         let pool = pool(2);
         pool.servers[0].failed(1_000);
-        assert!((0..8).all(|_| pool.pick(1_001, 0).is_some_and(|(place, _)| place == 1)));
+        assert!((0..8).all(|_| pool.pick(1_001, &[]).is_some_and(|(place, _)| place == 1)));
         pool.servers[1].failed(1_000);
-        assert!(pool.pick(1_001, 0).is_some());
-        assert_eq!(pool.pick(1_001, 0b01).map(|(place, _)| place), Some(1));
-        assert!(pool.pick(1_001, 0b11).is_none(), "all were tried");
+        assert!(pool.pick(1_001, &[]).is_some());
+        assert_eq!(pool.pick(1_001, &[0]).map(|(place, _)| place), Some(1));
+        assert!(pool.pick(1_001, &[0, 1]).is_none(), "all were tried");
     }
 
     #[test]
@@ -91,7 +90,7 @@ mod tests {
         let pool = pool(2);
         let busy: Vec<_> = (0..10).map(|_| Server::lend(&pool.servers[0], 0)).collect();
         let spared =
-            (0..1_000).filter_map(|_| pool.pick(0, 0)).filter(|(place, _)| *place == 1).count();
+            (0..1_000).filter_map(|_| pool.pick(0, &[])).filter(|(place, _)| *place == 1).count();
         assert!(spared >= 700, "{spared} of 1000 went to the idle one");
         drop(busy);
         assert_eq!(pool.servers[0].in_flight(), 0);
@@ -99,6 +98,6 @@ mod tests {
 
     #[test]
     fn an_empty_pool_has_none() {
-        assert!(pool(0).pick(0, 0).is_none());
+        assert!(pool(0).pick(0, &[]).is_none());
     }
 }
