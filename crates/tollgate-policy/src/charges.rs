@@ -38,6 +38,8 @@ pub struct Planned {
     pub cost: u64,
     /// The period around now, for a quota.
     pub period: Option<Period>,
+    /// The request's end may change what was taken: a slot, or a charge that depends on the status.
+    pub ends: bool,
     key: Range<u32>,
 }
 
@@ -93,29 +95,45 @@ impl Policy {
             return Ok(());
         }
         let cost = self.costs[place].of(facts);
-        let mut asker = Asker::new(self, facts, &path, now, &mut charges.spellings);
+        let Charges { planned, keys, spellings, .. } = charges;
+        let mut asker = Asker::new(self, facts, &path, now, spellings);
         for &limit in &route.limits {
-            let compiled = &self.limits[limit];
-            let start = charges.keys.len();
-            if !self.write_key(compiled, &mut asker, &mut charges.keys)? {
-                charges.keys.truncate(start);
-                continue;
+            let start = keys.len();
+            match self.plan(limit, cost, now, &class_of, &mut asker, keys)? {
+                Some(charge) => planned.push(charge),
+                None => keys.truncate(start),
             }
-            let class = compiled.by.map_or(0, |by| {
-                let value = asker.value(by);
-                asker
-                    .with_text(value, |text| compiled.class(text))
-                    .unwrap_or(compiled.default_class)
-            });
-            let subject = Subject { limit, class, key: &charges.keys[start..], now };
-            let class = class_of(&subject);
-            let Some(parameters) = compiled.classes.get(class) else { continue };
-            let Some(definition) = parameters.definition else { continue };
-            let period = parameters.periods.as_ref().map(|periods| periods.around(now));
-            let key = start as u32..charges.keys.len() as u32;
-            charges.planned.push(Planned { limit, class, definition, cost, period, key });
         }
         Ok(())
+    }
+
+    /// The charge of the limit at `limit`, its key written at the end of `keys`; `None` where it is not asked.
+    fn plan(
+        &self,
+        limit: usize,
+        cost: u64,
+        now: Timestamp,
+        class_of: &impl Fn(&Subject<'_>) -> usize,
+        asker: &mut Asker<'_, '_>,
+        keys: &mut SmallVec<[u8; 256]>,
+    ) -> Result<Option<Planned>, Rejection> {
+        let compiled = &self.limits[limit];
+        let start = keys.len();
+        if !self.write_key(compiled, asker, keys)? {
+            return Ok(None);
+        }
+        let class = compiled.by.map_or(0, |by| {
+            let value = asker.value(by);
+            let class = asker.with_text(value, |text| compiled.class(text));
+            class.unwrap_or(compiled.default_class)
+        });
+        let class = class_of(&Subject { limit, class, key: &keys[start..], now });
+        let Some(parameters) = compiled.classes.get(class) else { return Ok(None) };
+        let Some(definition) = parameters.definition else { return Ok(None) };
+        let period = parameters.periods.as_ref().map(|periods| periods.around(now));
+        let ends = parameters.slots || compiled.charge_when.is_some();
+        let key = start as u32..keys.len() as u32;
+        Ok(Some(Planned { limit, class, definition, cost, period, ends, key }))
     }
 
     /// Finds the route of the request of `facts` and leaves `charges` without any charge.

@@ -77,3 +77,22 @@ fn trim(value: &[u8]) -> &[u8] {
     let end = value.iter().rposition(|byte| !blank(byte)).map_or(start, |last| last + 1);
     &value[start..end]
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn live_and_recorded_fields_read_alike() {
+        let pairs = [("x-user", " u1\t"), ("x-other", "o"), ("x-user", ""), ("x-user", "u 2")];
+        let mut map = http::HeaderMap::new();
+        for (name, value) in pairs {
+            map.append(name, value.parse().expect("a value"));
+        }
+        let name = HeaderName::from_static("x-user");
+        for headers in [Headers::Map(&map), Headers::Pairs(&pairs)] {
+            let values: Vec<_> = headers.values(&name).collect();
+            assert_eq!(values, [&b"u1"[..], b"", b"u 2"], "{headers:?}");
+        }
+    }
+}

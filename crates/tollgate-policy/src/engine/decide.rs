@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tollgate_core::{Micros, Outcome, Retry, Timestamp};
+use tollgate_core::{Micros, Outcome, Timestamp};
 use tollgate_store::{Call, Charge, MemoryStore, Store, StoreError, StoreOutcome};
 
 use super::{Bound, Engine, Mode, Rejection, Ruling};
@@ -55,8 +55,8 @@ impl<S: Store> Engine<S> {
         if asked.is_empty() {
             return Ok(Ruling::Decided(unlimited(&charges, now)));
         }
-        let answer = self.store().charge_all(&Call { charges: &asked, now, hold }).await?;
-        Ok(Ruling::Decided(report(bound, mode, &charges, answer, hold)))
+        let mut answer = self.store().charge_all(&Call { charges: &asked, now, hold }).await?;
+        Ok(Ruling::Decided(report(bound, mode, &charges, &mut answer, hold)))
     }
 }
 
@@ -101,8 +101,8 @@ impl Engine<MemoryStore> {
         if asked.is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let answer = self.store().charge_all_now(&Call { charges: &asked, now, hold })?;
-        Ok(Ruling::Decided(report(bound, mode, charges, answer, hold)))
+        let mut answer = self.store().charge_all_now(&Call { charges: &asked, now, hold })?;
+        Ok(Ruling::Decided(report(bound, mode, charges, &mut answer, hold)))
     }
 }
 
@@ -150,7 +150,7 @@ fn report(
     bound: &Bound,
     mode: Mode,
     charges: &Charges,
-    answer: StoreOutcome,
+    answer: &mut StoreOutcome,
     hold: Option<Micros>,
 ) -> Decision {
     let judged = match answer.decision {
@@ -183,7 +183,7 @@ fn describe(bound: &Bound, planned: &Planned, outcome: &Outcome) -> LimitReport 
         cost: planned.cost,
         refused: outcome.refused,
         shadow: limit.shadow,
-        retry: if outcome.refused { outcome.retry } else { Retry::After(Micros::ZERO) },
+        retry: outcome.retry,
         wait: outcome.wait,
         quota: class.quota,
         window: class.window.or(period),
@@ -196,18 +196,20 @@ fn describe(bound: &Bound, planned: &Planned, outcome: &Outcome) -> LimitReport 
 fn held(
     bound: &Bound,
     charges: &Charges,
-    answer: StoreOutcome,
+    answer: &mut StoreOutcome,
     judged: Verdict,
     hold: Option<Micros>,
 ) -> Vec<Held> {
-    let StoreOutcome { receipt, limits, .. } = answer;
     let mut held = Vec::new();
-    for taken in receipt.taken {
+    if !matches!(judged, Verdict::Delay(_)) && !charges.iter().any(|(planned, _)| planned.ends) {
+        return held;
+    }
+    for taken in std::mem::take(&mut answer.receipt).taken {
         let Some((planned, _)) = charges.iter().nth(taken.place) else { continue };
         let limit = &bound.limits[planned.limit];
         // Where it is known how long slots are held, they end by themselves.
         let slot = limit.classes[planned.class].slots && hold.is_none();
-        let said = limits.get(taken.place);
+        let said = answer.limits.get(taken.place);
         // By another, or by itself though it is a shadow limit, which charges as if it were enforced.
         let refused =
             matches!(judged, Verdict::Refuse(_)) || said.is_some_and(|said| said.outcome.refused);

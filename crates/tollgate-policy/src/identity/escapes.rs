@@ -7,7 +7,8 @@ use std::borrow::Cow;
 pub(crate) fn parameters<'a>(query: &'a str, name: &str) -> impl Iterator<Item = Cow<'a, [u8]>> {
     query.split('&').filter_map(move |pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        (*decode(key.as_bytes(), true) == *name.as_bytes()).then(|| decode(value.as_bytes(), true))
+        let key = Decoded { rest: key.as_bytes(), plus: true };
+        key.eq(name.bytes()).then(|| decode(value.as_bytes(), true))
     })
 }
 
@@ -17,20 +18,30 @@ pub(crate) fn decode(text: &[u8], plus: bool) -> Cow<'_, [u8]> {
     if !text.iter().any(special) {
         return Cow::Borrowed(text);
     }
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((&byte, tail)) = rest.split_first() {
-        rest = tail;
+    Cow::Owned(Decoded { rest: text, plus }.collect())
+}
+
+/// The bytes of a text whose escapes are decoded as it is read.
+struct Decoded<'a> {
+    rest: &'a [u8],
+    plus: bool,
+}
+
+impl Iterator for Decoded<'_> {
+    type Item = u8;
+
+    fn next(&mut self) -> Option<u8> {
+        let (&byte, tail) = self.rest.split_first()?;
+        self.rest = tail;
         match (byte, byte_of(tail)) {
             (b'%', Some(value)) => {
-                out.push(value);
-                rest = &tail[2..];
+                self.rest = &tail[2..];
+                Some(value)
             }
-            (b'+', _) if plus => out.push(b' '),
-            _ => out.push(byte),
+            (b'+', _) if self.plus => Some(b' '),
+            _ => Some(byte),
         }
     }
-    Cow::Owned(out)
 }
 
 /// The byte that the two hexadecimal digits at the start of `text` stand for.

@@ -86,11 +86,7 @@ impl<'p, 'a> Asker<'p, 'a> {
 
     /// Runs `read` on the text of what was found; an address in its canonical form.
     pub(crate) fn with_text<T>(&self, found: Resolved, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
-        match found {
-            Resolved::Value(part) => Some(read(self.spellings.text(part))),
-            Resolved::Address(_, address) => Some(read(address.to_string().as_bytes())),
-            Resolved::Unasked | Resolved::Missing { .. } => None,
-        }
+        with_text(self.spellings, found, read)
     }
 
     /// The value of `identity`.
@@ -193,9 +189,10 @@ impl<'p, 'a> Asker<'p, 'a> {
             },
             Source::Table { table, index, value_of, column } => {
                 let wanted = self.declared(*value_of);
-                let lookups = Arc::clone(self.lookups());
-                let row = self.with_text(wanted, |text| lookups.table(*table).find(*index, text));
-                match row.flatten() {
+                let policy = self.policy;
+                let lookups = self.lookups.get_or_insert_with(|| policy.lookups.load());
+                let find = |text: &[u8]| lookups.table(*table).find(*index, text);
+                match with_text(self.spellings, wanted, find).flatten() {
                     Some(row) => self.cell(*table, row, *column, place, fold),
                     None => ABSENT,
                 }
@@ -254,6 +251,18 @@ impl<'p, 'a> Asker<'p, 'a> {
             };
         }
         self.rows[credential]
+    }
+}
+
+fn with_text<T>(
+    spellings: &Spellings,
+    found: Resolved,
+    read: impl FnOnce(&[u8]) -> T,
+) -> Option<T> {
+    match found {
+        Resolved::Value(part) => Some(read(spellings.text(part))),
+        Resolved::Address(_, address) => Some(read(address.to_string().as_bytes())),
+        Resolved::Unasked | Resolved::Missing { .. } => None,
     }
 }
 
