@@ -65,12 +65,15 @@ fn que_03_a_place_given_at_the_moment_of_leaving_is_not_lost() {
         let user = [("x-user", user.as_str())];
         let begun = Watch::start();
         assert_eq!(Connection::open(gate.address).ask("GET", "/a", &user).status, 200);
+        let admitted = Watch::start();
         let mut g = Connection::open(gate.address);
         g.send(request("GET", &path, &user));
         until("G waits", || gate.metric("tollgate_requests_waiting") == 1.0);
         std::thread::sleep(Duration::from_millis(240 + 2 * round).saturating_sub(begun.elapsed()));
         drop(g);
         until("G has ended", || gate.metric("tollgate_requests_waiting") == 0.0);
+        // A's own stretch is over.
+        std::thread::sleep(Duration::from_millis(251).saturating_sub(admitted.elapsed()));
         let before = delayed();
         assert_eq!(Connection::open(gate.address).ask("GET", "/h", &user).status, 200);
         let h_waited = delayed() > before;
