@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use memchr::memchr;
 use tollgate_core::{Micros, Timestamp};
 
 /// A recorded request. Its texts lie one after the other in one buffer, so that reading the next allocates nothing.
@@ -106,9 +107,9 @@ impl Record {
 
     /// Sets path and query from a request's target; an absolute one (`http://host/path`) also says the host.
     pub fn set_target(&mut self, target: &str) {
-        let target = self.without_authority(target);
-        let (path, query) = match target.split_once('?') {
-            Some((path, query)) => (path, Some(query)),
+        let target = if target.starts_with('/') { target } else { self.without_authority(target) };
+        let (path, query) = match memchr(b'?', target.as_bytes()) {
+            Some(at) => (&target[..at], Some(&target[at + 1..])),
             None => (target, None),
         };
         self.path = self.keep(path);

@@ -193,7 +193,7 @@ impl<'a> Json<'a> {
     /// Takes what needs no decoding.
     fn plain(&mut self) -> &'a str {
         let start = self.at;
-        let count = self.rest().iter().take_while(|byte| PLAIN[usize::from(**byte)]).count();
+        let count = plain_length(self.rest());
         self.at += count;
         &self.text[start..self.at]
     }
@@ -277,15 +277,51 @@ fn number_length(text: &[u8]) -> Option<usize> {
     Some(at)
 }
 
-/// Bytes that stand for themselves in a string.
-const PLAIN: [bool; 256] = {
-    let mut plain = [true; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        plain[byte] = false;
-        byte += 1;
+/// How many bytes at the start of `text` stand for themselves in a string: up to a quote, a backslash or a control
+/// character. Eight are looked at together.
+fn plain_length(text: &[u8]) -> usize {
+    let (words, rest) = text.as_chunks::<8>();
+    for (place, word) in words.iter().enumerate() {
+        let found = not_plain(u64::from_le_bytes(*word));
+        if found != 0 {
+            return place * 8 + (found.trailing_zeros() / 8) as usize;
+        }
     }
-    plain[b'"' as usize] = false;
-    plain[b'\\' as usize] = false;
-    plain
-};
+    let plain = |byte: &&u8| !matches!(byte, 0..0x20 | b'"' | b'\\');
+    words.len() * 8 + rest.iter().take_while(plain).count()
+}
+
+/// The lowest bit that is set is the highest of the first byte that is a quote, a backslash or a control character; no bit
+/// is set where there is none. (A borrow can set bits of later bytes only.)
+fn not_plain(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGHS;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    below(word, 0x20) | equal(b'"') | equal(b'\\')
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn plain_bytes_are_counted_as_one_by_one(text in prop::collection::vec(any::<u8>(), 0..40), at in 0usize..60, end in 0usize..4) {
+            let mut text: Vec<u8> = text.iter().map(|byte| byte | 0x80 | 0x40).collect();
+            if let Some(byte) = text.get_mut(at) {
+                *byte = [b'"', b'\\', 0x1f, b'!'][end];
+            }
+            let one_by_one = text.iter().position(|byte| *byte < 0x20 || *byte == b'"' || *byte == b'\\');
+            prop_assert_eq!(plain_length(&text), one_by_one.unwrap_or(text.len()));
+        }
+
+        #[test]
+        fn any_bytes_are_counted_as_one_by_one(text in prop::collection::vec(0u8..0x80, 0..40)) {
+            let one_by_one = text.iter().position(|byte| *byte < 0x20 || *byte == b'"' || *byte == b'\\');
+            prop_assert_eq!(plain_length(&text), one_by_one.unwrap_or(text.len()));
+        }
+    }
+}

@@ -11,9 +11,41 @@ pub struct JsonLines {
     strangers: Strangers,
 }
 
-/// Where a name stands in this list is its bit among those that were seen.
-const FIELDS: [&str; 9] =
-    ["time", "ip", "method", "path", "headers", "body", "cost", "status", "duration"];
+/// The fields that a request line may have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Field {
+    Time,
+    Ip,
+    Method,
+    Path,
+    Headers,
+    Body,
+    Cost,
+    Status,
+    Duration,
+}
+
+impl Field {
+    fn of(name: &str) -> Option<Field> {
+        Some(match name {
+            "time" => Field::Time,
+            "ip" => Field::Ip,
+            "method" => Field::Method,
+            "path" => Field::Path,
+            "headers" => Field::Headers,
+            "body" => Field::Body,
+            "cost" => Field::Cost,
+            "status" => Field::Status,
+            "duration" => Field::Duration,
+            _ => return None,
+        })
+    }
+
+    /// Its bit among those that were seen.
+    fn bit(self) -> u16 {
+        1 << self as u16
+    }
+}
 
 impl JsonLines {
     /// Reads one line into `record`.
@@ -25,21 +57,21 @@ impl JsonLines {
         let mut seen = 0u16;
         let mut json = Json::new(line);
         json.object(|json, name| {
-            let Some(place) = FIELDS.iter().position(|known| *known == name) else {
+            let Some(known) = Field::of(name) else {
                 self.strangers.note(name);
                 return json.skip();
             };
-            if seen & 1 << place != 0 {
+            if seen & known.bit() != 0 {
                 return Err(BadLine::new(format!("`{name}` is given twice; give it once")));
             }
-            seen |= 1 << place;
-            if name != "time" && json.null() {
+            seen |= known.bit();
+            if known != Field::Time && json.null() {
                 return Ok(());
             }
-            field(json, name, &mut self.scratch, record).map_err(|error| error.of(name))
+            field(json, known, &mut self.scratch, record).map_err(|error| error.of(name))
         })?;
         json.end()?;
-        if seen & 1 == 0 {
+        if seen & Field::Time.bit() == 0 {
             return Err(BadLine::new(
                 "`time` is missing; every request needs one, such as \"time\": 1767225600.25",
             ));
@@ -56,24 +88,24 @@ impl JsonLines {
 
 fn field(
     json: &mut Json<'_>,
-    name: &str,
+    field: Field,
     scratch: &mut String,
     record: &mut Record,
 ) -> Result<(), BadLine> {
-    match name {
-        "time" if json.peek() == Some(b'"') => {
+    match field {
+        Field::Time if json.peek() == Some(b'"') => {
             let text = json.string(scratch)?;
             record.time = moment::rfc3339(text).map_err(|why| BadLine::of_value(text, &why))?;
         }
-        "time" => record.time = super::timestamp(json.number()?)?,
-        "ip" => record.peer = Some(super::address(json.string(scratch)?)?),
-        "method" => record.set_method(json.string(scratch)?),
-        "path" => record.set_target(json.string(scratch)?),
-        "headers" => headers(json, scratch, record)?,
-        "body" => record.set_body(json.string(scratch)?),
-        "cost" => record.cost = Some(super::cost(json.number()?)?),
-        "status" => record.status = super::status(json.number()?)?,
-        _ => record.duration = seconds(json.number()?)?,
+        Field::Time => record.time = super::timestamp(json.number()?)?,
+        Field::Ip => record.peer = Some(super::address(json.string(scratch)?)?),
+        Field::Method => record.set_method(json.string(scratch)?),
+        Field::Path => record.set_target(json.string(scratch)?),
+        Field::Headers => headers(json, scratch, record)?,
+        Field::Body => record.set_body(json.string(scratch)?),
+        Field::Cost => record.cost = Some(super::cost(json.number()?)?),
+        Field::Status => record.status = super::status(json.number()?)?,
+        Field::Duration => record.duration = seconds(json.number()?)?,
     }
     Ok(())
 }
