@@ -18,6 +18,9 @@ fn fuzz_one(target: &str, seconds: u32) -> Result<(), String> {
     if !known.iter().any(|name| name == target) {
         return Err(format!("there is no fuzz target '{target}'; there are: {}", known.join(", ")));
     }
+    // The fuzzer reads it even before it found anything.
+    let corpus = root().join("fuzz/corpus").join(target);
+    std::fs::create_dir_all(&corpus).map_err(|error| format!("{}: {error}", corpus.display()))?;
     // The sanitizer and the coverage flags are unstable; RUSTC_BOOTSTRAP lets the stable toolchain take them.
     run(
         &format!("fuzz {target} for {seconds} s (needs: cargo install cargo-fuzz)"),

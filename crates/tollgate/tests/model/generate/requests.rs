@@ -4,6 +4,17 @@ use super::Random;
 use crate::model::policy::{Cost, Policy};
 use crate::model::trace::{Decision, Request};
 
+/// Two spellings of one, two of one network of 64 bits, and others.
+const ADDRESSES: [&str; 7] = [
+    "203.0.113.9",
+    "203.0.113.9",
+    "::ffff:203.0.113.9",
+    "198.51.100.1",
+    "2001:db8::1",
+    "2001:DB8:0:0:ffff::2",
+    "2001:db8:0:1::1",
+];
+
 /// A request to somewhere in the policy. `last` is the decision before it; `spans` are those of the policy's limits.
 pub(crate) fn request(
     policy: &Policy,
@@ -15,9 +26,7 @@ pub(crate) fn request(
         time: 0,
         time_as_text: random.chance(10),
         path: path(policy, random),
-        ip: random
-            .chance(85)
-            .then(|| random.pick(&["203.0.113.9", "198.51.100.1", "192.0.2.77"]).to_owned()),
+        ip: random.chance(85).then(|| random.pick(&ADDRESSES).to_owned()),
         headers: headers(policy, random),
         cost: cost(last, random),
         status: random.chance(60).then(|| random.pick(&[200, 401, 403, 500])),

@@ -1,5 +1,7 @@
 //! Who is counted, by which class, and at what cost.
 
+use std::net::{IpAddr, Ipv6Addr};
+
 use crate::model::policy::{Class, Cost, DEFAULT_PLAN, Identity, Limit, Missing, Route};
 use crate::model::trace::Request;
 
@@ -11,7 +13,7 @@ pub(crate) enum Part {
     Plan(String),
     /// Who says no plan has the default's, and is not who says the same.
     DefaultPlan,
-    Address(String),
+    Address(IpAddr),
     /// Everybody who has neither the identity nor an address.
     Shared,
 }
@@ -42,16 +44,23 @@ fn part(identity: Identity, missing: Missing, request: &Request) -> Option<Part>
         Identity::User => value(request, "x-user").map(Part::User),
         Identity::Tenant => value(request, "x-tenant").map(Part::Tenant),
         Identity::Plan => Some(value(request, "x-plan").map_or(Part::DefaultPlan, Part::Plan)),
-        Identity::Ip => request.ip.clone().map(Part::Address),
+        Identity::Ip => address(request),
     };
     match (present, missing) {
         (Some(part), _) => Some(part),
         (None, Missing::Skip) => None,
         (None, Missing::Share) => Some(Part::Shared),
-        (None, Missing::Default | Missing::Ip) => {
-            Some(request.ip.clone().map_or(Part::Shared, Part::Address))
-        }
+        (None, Missing::Default | Missing::Ip) => Some(address(request).unwrap_or(Part::Shared)),
     }
+}
+
+/// IPv4-mapped addresses are IPv4, and IPv6 is cut to 64 bits.
+fn address(request: &Request) -> Option<Part> {
+    let address: IpAddr = request.ip.as_ref()?.parse().expect("the generator writes addresses");
+    Some(Part::Address(match address.to_canonical() {
+        IpAddr::V6(long) => Ipv6Addr::from_bits(long.to_bits() >> 64 << 64).into(),
+        short => short,
+    }))
 }
 
 fn plan(request: &Request) -> String {
