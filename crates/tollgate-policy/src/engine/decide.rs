@@ -72,13 +72,16 @@ impl Engine<MemoryStore> {
         hold: Option<Micros>,
         charges: &mut Charges,
     ) -> Result<Ruling, StoreError> {
-        loop {
-            let bound = self.policy();
-            match self.decide_now_under(&bound, facts, now, hold, charges) {
-                Err(StoreError::UnknownLimit(_)) if self.version() != bound.version() => {}
-                answer => return answer,
-            }
+        let mut bound = self.policy();
+        let mut answer = self.decide_now_under(&bound, facts, now, hold, charges);
+        // A decision is large, so it is looked at where it is and not moved.
+        while matches!(answer, Err(StoreError::UnknownLimit(_)))
+            && self.version() != bound.version()
+        {
+            bound = self.policy();
+            answer = self.decide_now_under(&bound, facts, now, hold, charges);
         }
+        answer
     }
 
     /// [`Engine::decide_under`], at once.
@@ -146,6 +149,7 @@ fn unlimited(charges: &Charges, now: Timestamp) -> Decision {
     }
 }
 
+#[inline]
 fn report(
     bound: &Bound,
     mode: Mode,
