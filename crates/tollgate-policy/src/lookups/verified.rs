@@ -13,8 +13,11 @@ const PLACES: usize = 1024;
 /// grows and never waits. Only tokens whose signature is right are remembered; whether they hold now is asked each time.
 #[derive(Debug)]
 pub(super) struct Verified {
-    places: Box<[ArcSwapOption<([u8; 32], Arc<Claims>)>]>,
+    places: Box<[Place]>,
 }
+
+/// Room for one token: its digest and its claims.
+type Place = ArcSwapOption<([u8; 32], Arc<Claims>)>;
 
 impl Default for Verified {
     fn default() -> Verified {
@@ -34,7 +37,7 @@ impl Verified {
         self.place(&digest).store(Some(Arc::new((digest, Arc::clone(claims)))));
     }
 
-    fn place(&self, digest: &[u8; 32]) -> &ArcSwapOption<([u8; 32], Arc<Claims>)> {
+    fn place(&self, digest: &[u8; 32]) -> &Place {
         let low = usize::from(u16::from_le_bytes([digest[0], digest[1]]));
         &self.places[low % PLACES]
     }
