@@ -11,12 +11,21 @@ pub(crate) fn check() -> Result<(), String> {
     run("lints", cargo().args(["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     run("tests", cargo().args(["test", "--workspace", "--all-targets"]))?;
     run("documentation's examples", cargo().args(["test", "--workspace", "--doc"]))?;
-    run("documentation", cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"))?;
+    run(
+        "documentation",
+        cargo().args(["doc", "--workspace", "--no-deps"]).env("RUSTDOCFLAGS", "-D warnings"),
+    )?;
     SIDE_WORKSPACES.into_iter().try_for_each(side_workspace)
 }
 
 fn side_workspace(name: &str) -> Result<(), String> {
     let folder = root().join(name);
-    run(&format!("format of {name}/"), cargo().current_dir(&folder).args(["fmt", "--all", "--check"]))?;
-    run(&format!("lints of {name}/"), cargo().current_dir(&folder).args(["clippy", "--all-targets", "--", "-D", "warnings"]))
+    run(
+        &format!("format of {name}/"),
+        cargo().current_dir(&folder).args(["fmt", "--all", "--check"]),
+    )?;
+    run(
+        &format!("lints of {name}/"),
+        cargo().current_dir(&folder).args(["clippy", "--all-targets", "--", "-D", "warnings"]),
+    )
 }

@@ -24,22 +24,28 @@ fn fuzz_one(target: &str, seconds: u32) -> Result<(), String> {
     // The sanitizer and the coverage flags are unstable; RUSTC_BOOTSTRAP lets the stable toolchain take them.
     run(
         &format!("fuzz {target} for {seconds} s (needs: cargo install cargo-fuzz)"),
-        cargo().env("RUSTC_BOOTSTRAP", "1").args(["fuzz", "run", "--sanitizer", "none", target]).args([
-            format!("fuzz/corpus/{target}"),
-            format!("fuzz/seeds/{target}"),
-            "--".to_owned(),
-            format!("-max_total_time={seconds}"),
-        ]),
+        cargo()
+            .env("RUSTC_BOOTSTRAP", "1")
+            .args(["fuzz", "run", "--sanitizer", "none", target])
+            .args([
+                format!("fuzz/corpus/{target}"),
+                format!("fuzz/seeds/{target}"),
+                "--".to_owned(),
+                format!("-max_total_time={seconds}"),
+            ]),
     )
 }
 
 /// The names of the targets: the files in `fuzz/fuzz_targets`.
 fn targets() -> Result<Vec<String>, String> {
     let folder = root().join("fuzz/fuzz_targets");
-    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let entries =
+        std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let mut names: Vec<String> = entries
         .filter_map(Result::ok)
-        .filter_map(|entry| entry.file_name().into_string().ok()?.strip_suffix(".rs").map(str::to_owned))
+        .filter_map(|entry| {
+            entry.file_name().into_string().ok()?.strip_suffix(".rs").map(str::to_owned)
+        })
         .collect();
     names.sort();
     Ok(names)

@@ -27,7 +27,9 @@ fn main() -> ExitCode {
         ["fuzz", target] => fuzz::fuzz(Some(target), fuzz::DEFAULT_SECONDS),
         ["fuzz", target, seconds] => match seconds.parse() {
             Ok(seconds) => fuzz::fuzz(Some(target), seconds),
-            Err(_) => Err(format!("'{seconds}' is no number of seconds; for example: cargo xtask fuzz {target} 600")),
+            Err(_) => Err(format!(
+                "'{seconds}' is no number of seconds; for example: cargo xtask fuzz {target} 600"
+            )),
         },
         _ => {
             eprint!("{USAGE}");

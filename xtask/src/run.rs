@@ -19,6 +19,8 @@ pub(crate) fn cargo() -> Command {
 /// Runs `command` to its end, under the heading `what`.
 pub(crate) fn run(what: &str, command: &mut Command) -> Result<(), String> {
     eprintln!("== {what}");
-    let status = command.status().map_err(|error| format!("{what}: {:?} does not start: {error}", command.get_program()))?;
+    let status = command
+        .status()
+        .map_err(|error| format!("{what}: {:?} does not start: {error}", command.get_program()))?;
     if status.success() { Ok(()) } else { Err(format!("{what}: failed ({status})")) }
 }

@@ -27,7 +27,12 @@ fn every_example_is_a_valid_policy() {
     assert!(examples().len() >= 5, "the examples are there");
     for policy in examples() {
         let output = tollgate("validate", &policy);
-        assert!(output.status.success(), "{}: {}", policy.display(), String::from_utf8_lossy(&output.stderr));
+        assert!(
+            output.status.success(),
+            "{}: {}",
+            policy.display(),
+            String::from_utf8_lossy(&output.stderr)
+        );
     }
 }
 
@@ -36,8 +41,17 @@ fn every_example_passes_its_own_tests() {
     for policy in examples() {
         let output = tollgate("test", &policy);
         let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success(), "{}: {said}{}", policy.display(), String::from_utf8_lossy(&output.stderr));
-        assert!(said.contains(" passed, 0 failed") && !said.contains("\n0 passed"), "{}: {said}", policy.display());
+        assert!(
+            output.status.success(),
+            "{}: {said}{}",
+            policy.display(),
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert!(
+            said.contains(" passed, 0 failed") && !said.contains("\n0 passed"),
+            "{}: {said}",
+            policy.display()
+        );
     }
 }
 
@@ -46,7 +60,11 @@ fn every_example_passes_its_own_tests() {
 fn the_readme_shows_the_minimal_example() {
     let readme = std::fs::read_to_string(folder().join("../README.md")).expect("the README");
     let example = std::fs::read_to_string(folder().join("minimal.yaml")).expect("the example");
-    let shown = readme.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a policy");
+    let shown = readme
+        .split("```yaml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next())
+        .expect("a policy");
     let (_comment, policy) = example.split_once('\n').expect("a comment, then the policy");
     assert!(policy.starts_with(shown), "README.md shows another policy than examples/minimal.yaml");
 }

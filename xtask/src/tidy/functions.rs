@@ -42,17 +42,25 @@ fn functions_are_small() {
     let mut sizes = Vec::new();
     let mut long = Vec::new();
     for source in all() {
-        let file = syn::parse_file(&source.text).unwrap_or_else(|error| panic!("{}: {error}", source.path));
+        let file = syn::parse_file(&source.text)
+            .unwrap_or_else(|error| panic!("{}: {error}", source.path));
         let mut lengths = Lengths::default();
         lengths.visit_file(&file);
         for (name, line, length) in lengths.found {
             sizes.push(length);
             if length > 70 {
-                long.push(format!("{}:{line}: {name} has {length} lines; give its parts names", source.path));
+                long.push(format!(
+                    "{}:{line}: {name} has {length} lines; give its parts names",
+                    source.path
+                ));
             }
         }
     }
     assert_clean("no function has more than 70 lines", &long);
     sizes.sort_unstable();
-    assert!(percentile(&sizes, 90) <= 25, "nine in ten functions have {} lines, at most 25 are right", percentile(&sizes, 90));
+    assert!(
+        percentile(&sizes, 90) <= 25,
+        "nine in ten functions have {} lines, at most 25 are right",
+        percentile(&sizes, 90)
+    );
 }

@@ -14,13 +14,21 @@ const EXCEPTIONS: [&str; 0] = [];
 /// Fails with all that a rule found.
 #[track_caller]
 fn assert_clean(rule: &str, found: &[String]) {
-    let found: Vec<&String> = found.iter().filter(|line| !EXCEPTIONS.iter().any(|name| line.starts_with(name))).collect();
-    assert!(found.is_empty(), "{rule}\n{}", found.iter().map(|line| format!("  {line}\n")).collect::<String>());
+    let found: Vec<&String> =
+        found.iter().filter(|line| !EXCEPTIONS.iter().any(|name| line.starts_with(name))).collect();
+    assert!(
+        found.is_empty(),
+        "{rule}\n{}",
+        found.iter().map(|line| format!("  {line}\n")).collect::<String>()
+    );
 }
 
 /// The value below which `share` (0 to 100) per cent of `sorted` lie.
 fn percentile(sorted: &[usize], share: usize) -> usize {
-    sorted.get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or(0)
+    sorted
+        .get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1)))
+        .copied()
+        .unwrap_or(0)
 }
 
 /// Every Rust file of the project.

@@ -26,7 +26,9 @@ impl Source {
 
     fn inline_tests_start(&self) -> Option<usize> {
         let lines: Vec<&str> = self.text.lines().collect();
-        lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1].ends_with("mod tests {"))
+        lines
+            .windows(2)
+            .position(|pair| pair[0] == "#[cfg(test)]" && pair[1].ends_with("mod tests {"))
     }
 
     /// Whether it is a test, benchmark or fuzz target rather than part of the product.
@@ -50,13 +52,15 @@ pub(super) fn all() -> io::Result<Vec<Source>> {
 fn collect(folder: &Path, found: &mut Vec<Source>) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let path: PathBuf = entry?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         if path.is_dir() {
             if !["target", "corpus", "artifacts"].contains(&name.as_str()) {
                 collect(&path, found)?;
             }
         } else if name.ends_with(".rs") {
-            let short = path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().replace('\\', "/");
+            let short =
+                path.strip_prefix(root()).unwrap_or(&path).to_string_lossy().replace('\\', "/");
             found.push(Source { path: short, text: std::fs::read_to_string(&path)? });
         }
     }

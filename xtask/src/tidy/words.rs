@@ -7,7 +7,9 @@ fn every_file_opens_with_what_it_is() {
     let silent: Vec<String> = all()
         .iter()
         .filter(|source| !source.text.starts_with("//!"))
-        .map(|source| format!("{}: begin with a `//!` line that says what the file is for", source.path))
+        .map(|source| {
+            format!("{}: begin with a `//!` line that says what the file is for", source.path)
+        })
         .collect();
     assert_clean("every file opens with `//!`", &silent);
 }
@@ -17,7 +19,13 @@ fn names_say_something() {
     let vague: Vec<String> = all()
         .iter()
         .filter(|source| {
-            let stem = source.path.trim_end_matches(".rs").trim_end_matches("/mod").rsplit('/').next().unwrap_or_default();
+            let stem = source
+                .path
+                .trim_end_matches(".rs")
+                .trim_end_matches("/mod")
+                .rsplit('/')
+                .next()
+                .unwrap_or_default();
             ["utils", "util", "common", "helpers", "helper", "imp", "misc"].contains(&stem)
         })
         .map(|source| format!("{}: name it after its idea", source.path))
@@ -27,7 +35,14 @@ fn names_say_something() {
 
 #[test]
 fn only_clock_rs_reads_the_clock() {
-    let readers = ["Instant::now", "SystemTime::now", "Timestamp::now", "Zoned::now", "quanta::", "clock_gettime"];
+    let readers = [
+        "Instant::now",
+        "SystemTime::now",
+        "Timestamp::now",
+        "Zoned::now",
+        "quanta::",
+        "clock_gettime",
+    ];
     let found = lines_with(&readers, |path| !path.ends_with("tollgate-store/src/clock.rs"));
     assert_clean("only tollgate-store/src/clock.rs reads the clock", &found);
 }
@@ -35,13 +50,20 @@ fn only_clock_rs_reads_the_clock() {
 #[test]
 fn core_is_pure() {
     let impure = ["std::", "async ", ".await", "f32", "f64", "println!", "core::time"];
-    let found = lines_with(&impure, |path| path.starts_with("crates/tollgate-core/src") && !path.ends_with("tests.rs"));
+    let found = lines_with(&impure, |path| {
+        path.starts_with("crates/tollgate-core/src") && !path.ends_with("tests.rs")
+    });
     assert_clean("core has no std, no async, no floats, no printing", &found);
 }
 
 #[test]
 fn nothing_is_left_open() {
-    let open = [concat!("todo", "!("), concat!("unimplemented", "!("), concat!("FIX", "ME"), concat!("#[ign", "ore")];
+    let open = [
+        concat!("todo", "!("),
+        concat!("unimplemented", "!("),
+        concat!("FIX", "ME"),
+        concat!("#[ign", "ore"),
+    ];
     assert_clean("nothing is left open in the code", &lines_with(&open, |_| true));
 }
 
