@@ -132,7 +132,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
         *position == 0
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_hash(&self, key: KeyHash, cost: u64, now: Timestamp) -> Result<Micros, Refused> {
         match (&self.bucket, self.counter.table()) {
             (Some(bucket), Some(table)) => self.check_word(bucket, table, key, cost, now),
@@ -140,7 +140,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn check_word(
         &self,
         bucket: &Bucket64,

@@ -177,7 +177,7 @@ impl Table {
     }
 
     /// Reads a key.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn look(&self, key: KeyHash) -> Result<Look, Elsewhere> {
         let shard = self.shard_of(key);
         loop {
@@ -192,23 +192,48 @@ impl Table {
     }
 
     /// Reads a key; `None` where something changed meanwhile.
-    #[inline]
+    #[inline(always)]
     fn look_once(&self, key: KeyHash, shard: usize, layout: Layout) -> Option<Look> {
         let home = layout.home(key.index_bits());
+        let line = self.space.line(shard, home);
+        let header = line::unlocked(line);
+        // Most keys are at home.
+        match line::find(line, self.width, key.fingerprint) {
+            Some(entry) => self.present(shard, home, line, header, entry),
+            None => self.look_on(key, shard, home, layout),
+        }
+    }
+
+    /// What was read of an entry; `None` where its line changed meanwhile.
+    #[inline(always)]
+    fn present(
+        &self,
+        shard: usize,
+        index: usize,
+        line: &Line,
+        header: u64,
+        entry: usize,
+    ) -> Option<Look> {
+        let words = line::words(line, self.width, entry);
+        line::still(line, header).then_some(Look {
+            shard: shard as u32,
+            line: index as u32,
+            header,
+            absent_over: 0,
+            entry: entry as u8,
+            words,
+        })
+    }
+
+    /// Reads the lines from the home on, for a key that was not found there.
+    #[inline(never)]
+    fn look_on(&self, key: KeyHash, shard: usize, home: usize, layout: Layout) -> Option<Look> {
         let mut sum = 0_u64;
         for step in 0..CHAIN {
             let line = self.space.line(shard, home + step);
             let header = line::unlocked(line);
             if let Some(entry) = line::find(line, self.width, key.fingerprint) {
-                let words = line::words(line, self.width, entry);
-                return line::still(line, header).then_some(Look {
-                    shard: shard as u32,
-                    line: (home + step) as u32,
-                    header,
-                    absent_over: 0,
-                    entry: entry as u8,
-                    words,
-                });
+                return self.present(shard, home + step, line, header, entry);
             }
             if !line::still(line, header) {
                 return None;
@@ -268,12 +293,13 @@ impl Table {
     }
 
     /// Replaces a present key's state, if nothing in its line has changed since it was read.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn replace(&self, look: &Look, words: [u64; 2]) -> bool {
-        let locked = self.try_lock(look);
+        let line = self.line(look);
+        let locked = line::try_lock(line, look.header);
         if locked {
-            self.write(look, words);
-            self.unlock(look, true);
+            line::set_words(line, self.width, look.entry as usize, words);
+            line::unlock_changed(line, look.header);
         }
         locked
     }

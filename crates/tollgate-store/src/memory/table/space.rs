@@ -52,14 +52,16 @@ impl Space {
     ///
     /// # Panics
     /// Where it was not reserved.
-    #[inline]
+    #[inline(always)]
     pub(super) fn line(&self, shard: usize, line: usize) -> &Line {
-        let segment = segment_of(line);
-        let lines = lines_in(segment);
-        let memory = self.segments[segment].get().expect("a line in use was reserved");
-        let offset = shard * lines + (line & (lines - 1));
+        // Segments have FIRST, 2 * FIRST, 4 * FIRST lines a shard, so that FIRST more than the line's number tells by its
+        // highest bit the segment, and by the others the place in it.
+        let number = line + FIRST;
+        let log = number.ilog2();
+        let segment = &self.segments[(log - FIRST.ilog2()) as usize];
+        let memory = segment.get().expect("a line in use was reserved");
         let (lines, _) = memory.words[memory.skip..].as_chunks::<8>();
-        &lines[offset]
+        &lines[(shard << log) + (number - (1 << log))]
     }
 }
 
@@ -74,15 +76,13 @@ impl Segment {
 }
 
 /// In which segment a line is.
-#[inline]
 fn segment_of(line: usize) -> usize {
-    (usize::BITS - (line / FIRST).leading_zeros()) as usize
+    ((line + FIRST).ilog2() - FIRST.ilog2()) as usize
 }
 
-/// How many lines of each shard a segment has: those from its first line on, which is the same number but for segment 0.
-#[inline]
+/// How many lines of each shard a segment has.
 fn lines_in(segment: usize) -> usize {
-    FIRST << segment.saturating_sub(1)
+    FIRST << segment
 }
 
 #[cfg(test)]
