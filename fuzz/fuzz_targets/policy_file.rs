@@ -10,9 +10,6 @@ fuzz_target!(|text: &str| {
         Ok(policy) => {
             assert!(!policy.warnings.has_errors(), "what was read has no errors");
             is_shown(&policy.warnings, text);
-            for case in &policy.tests {
-                case.requests().take(3).for_each(drop);
-            }
         }
         Err(report) => {
             assert!(report.has_errors(), "what is refused says why");
