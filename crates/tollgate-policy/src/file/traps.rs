@@ -95,6 +95,9 @@ fn words(micros: u128) -> String {
     format_duration(Micros::from_secs(whole_seconds))
 }
 
+/// A wait below a millisecond, in microseconds, is no news to anybody.
+const SHORT_WAIT: u128 = 1_000;
+
 fn leaky(bucket: &LeakyBucket, written: &Written<'_>, sink: &mut Sink<'_>) {
     let LeakyBucket { rate, burst, nodelay, .. } = *bucket;
     if burst == 0 || rate.count == 0 {
@@ -109,7 +112,7 @@ fn leaky(bucket: &LeakyBucket, written: &Written<'_>, sink: &mut Sink<'_>) {
                 format!("a burst of {burst} is {span} of the rate, all let through at once");
             sink.warn(at, message, "write a smaller `burst` where a sudden rush hurts");
         }
-    } else if written.parameter("max_wait").is_none() {
+    } else if queue >= SHORT_WAIT && written.parameter("max_wait").is_none() {
         let wait = format_duration(Micros::new(u64::try_from(queue).unwrap_or(u64::MAX)));
         sink.warn(
             at,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
-use http::{Method, Response, StatusCode};
+use http::{Method, Response, StatusCode, Version};
 use hyper::body::Incoming;
 use tollgate_http::Problem;
 
@@ -64,6 +64,9 @@ impl Visit<'_> {
     fn relayed(&self, mut response: Response<Relay>, ticket: Ticket) -> Response<ResponseBody> {
         let random = self.gateway.random();
         self.live.responder.describe(ticket.decision(), random, response.headers_mut());
+        // RFC 9110, 2.5: a version speaks of the sender of the message, and here that is us. With the upstream's 1.0 the
+        // client's connection would be closed, too.
+        *response.version_mut() = Version::HTTP_11;
         response.map(|relay| ResponseBody::upstream(relay, ticket.until_sent()))
     }
 

@@ -153,3 +153,25 @@ fn an_answer_that_breaks_off_is_not_made_whole() {
     }
     assert_eq!(String::from_utf8_lossy(&text), "5\r\nhello\r\n", "no last chunk");
 }
+
+/// RFC 9110, 2.5: the version is the gateway's own. An upstream of HTTP/1.0 once ended every client's connection.
+#[test]
+fn an_old_upstream_does_not_make_the_gateway_old() {
+    let upstream = Raw::start(|stream, _| {
+        if Raw::head(stream).is_some() {
+            let _ = std::io::Write::write_all(
+                stream,
+                b"HTTP/1.0 200 OK\r\ncontent-length: 3\r\n\r\nold",
+            );
+        }
+    });
+    let gate = Gate::start(&open(upstream.address));
+    let mut connection = Connection::open(gate.address);
+    for _ in 0..2 {
+        let reply = connection.get("/");
+        assert_eq!(
+            (reply.version.as_str(), reply.status, reply.text().as_str()),
+            ("HTTP/1.1", 200, "old")
+        );
+    }
+}

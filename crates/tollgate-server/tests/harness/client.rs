@@ -13,6 +13,7 @@ pub(crate) struct Connection {
 /// What came back.
 #[derive(Debug)]
 pub(crate) struct Reply {
+    pub(crate) version: String,
     pub(crate) status: u16,
     /// In order; names in lower case.
     pub(crate) headers: Vec<(String, String)>,
@@ -111,10 +112,12 @@ impl Connection {
     /// Reads the head of an answer.
     #[track_caller]
     pub(crate) fn head(&mut self) -> Reply {
-        let status = self.line();
-        let status = status.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let line = self.line();
+        let mut words = line.split(' ');
+        let version = words.next().unwrap_or_default().to_owned();
+        let status = words.next().and_then(|code| code.parse().ok());
         let status = status.unwrap_or_else(|| panic!("no status line"));
-        Reply { status, headers: self.fields(), body: Vec::new(), trailers: Vec::new() }
+        Reply { version, status, headers: self.fields(), body: Vec::new(), trailers: Vec::new() }
     }
 
     fn chunks(&mut self, reply: &mut Reply) {

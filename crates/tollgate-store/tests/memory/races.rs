@@ -93,7 +93,8 @@ fn crosswise_charges_add_up_while_the_table_grows() {
                 let (store, ids, taken) = (&store, &ids, &taken);
                 scope.spawn(move || {
                     for round in 0..ROUNDS {
-                        let (a, b) = if (round + thread as u64).is_multiple_of(2) { (0, 1) } else { (1, 0) };
+                        let (a, b) =
+                            if (round + thread as u64).is_multiple_of(2) { (0, 1) } else { (1, 0) };
                         let charges = [(ids[a], "x", 1), (ids[b], "y", 1)];
                         let admitted = admits(store, &charges, seconds(1));
                         taken.fetch_add(u64::from(admitted), Ordering::Relaxed);
