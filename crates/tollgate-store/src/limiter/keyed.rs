@@ -175,7 +175,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
             let ask = [Ask { counter, key, cost, period: None, place: 0 }];
             match attempt(&ask, &call, &self.tickets) {
                 Ok(decided) => return answer(&decided.decision),
-                Err(Again::Changed) => {}
+                Err(Again::Changed | Again::Moved) => {}
                 Err(Again::Full(_)) => {
                     searches += 1;
                     if searches <= PATIENCE && make_room(&[counter], &counter.room, now, &[key]) {

@@ -19,13 +19,15 @@ use crate::Call;
 pub(crate) enum Again {
     /// What was read has changed.
     Changed,
+    /// A reload has moved counts to a successor.
+    Moved,
     /// The ask at this place has a new key, and there is no room for it.
     Full(usize),
 }
 
 impl From<Moved> for Again {
     fn from(_: Moved) -> Again {
-        Again::Changed
+        Again::Moved
     }
 }
 
@@ -48,24 +50,28 @@ pub(crate) fn attempt(
 /// All states are in tables: step on copies, then move the lines on from the versions that were read.
 #[inline]
 fn optimistic(asks: &[Ask<'_>], call: &Call<'_>) -> Result<Decided, Again> {
-    let looks = look_all(asks)?;
-    let state = |(ask, look): (&Ask<'_>, &Option<Look>)| {
-        look.map(|look| ask.counter.state(&look)).unwrap_or_default()
-    };
-    let mut states: SmallVec<[State; 4]> = asks.iter().zip(&looks).map(state).collect();
+    let mut looks = look_all(asks)?;
+    let mut states: SmallVec<[State; 4]> = SmallVec::new();
+    for (ask, look) in asks.iter().zip(&looks) {
+        states.push(look.as_ref().map_or(State::Fresh, |look| ask.counter.state(look)));
+    }
     // No state of one or two words asks for a ticket.
     let decided = step_all(asks, &mut states, call, 0);
-    let mut inserted = false;
-    for (index, outcome) in decided.outcomes.iter().enumerate() {
-        if outcome.changed && looks[index].is_some_and(|look| !look.is_present()) {
-            insert(asks, index, call)?;
-            inserted = true;
+    let changed = |index: usize| decided.outcomes[index].changed;
+    if insert_all(asks, &looks, changed, call)? {
+        // What was decided holds if all keys are as they were, and the new ones have their entries.
+        let before = std::mem::replace(&mut looks, look_all(asks)?);
+        let same = |(index, ask): (usize, &Ask<'_>)| match (&before[index], &looks[index]) {
+            (Some(before), Some(after)) => {
+                ask.counter.words(before) == ask.counter.words(after)
+                    && (after.is_present() || !changed(index))
+            }
+            _ => true,
+        };
+        if !asks.iter().enumerate().all(same) {
+            return Err(Again::Changed);
         }
     }
-    if inserted {
-        return Err(Again::Changed);
-    }
-    let changed = |index: usize| decided.outcomes[index].changed;
     let lines = Lines::lock(asks, &looks, changed)?;
     if !lines.others_still(asks, &looks) {
         lines.unlock(|_| false);
@@ -74,6 +80,23 @@ fn optimistic(asks: &[Ask<'_>], call: &Call<'_>) -> Result<Decided, Again> {
     lines.write(asks, &looks, &states);
     lines.unlock(changed);
     Ok(decided)
+}
+
+/// Gives those changed keys that have none their entries; says whether there were any.
+fn insert_all(
+    asks: &[Ask<'_>],
+    looks: &Looks,
+    changed: impl Fn(usize) -> bool,
+    call: &Call<'_>,
+) -> Result<bool, Again> {
+    let mut inserted = false;
+    for (index, look) in looks.iter().enumerate() {
+        if look.as_ref().is_some_and(|look| !look.is_present()) && changed(index) {
+            insert(asks, index, call)?;
+            inserted = true;
+        }
+    }
+    Ok(inserted)
 }
 
 /// Some states are in locked maps, and are changed in place: lock everything beforehand.

@@ -32,10 +32,16 @@ impl MemoryStore {
         loop {
             let registry = self.registry.load();
             let plan = Plan::new(&registry, &self.hasher, call, &redirected)?;
-            match attempt(&plan.asks, call, &self.tickets) {
-                Ok(decided) => return Ok(answer(&plan, call.now, &decided)),
-                Err(Again::Changed) => {}
-                Err(Again::Full(index)) => {
+            let again = loop {
+                match attempt(&plan.asks, call, &self.tickets) {
+                    Ok(decided) => return Ok(answer(&plan, call.now, &decided)),
+                    Err(Again::Changed) => {}
+                    Err(again) => break again,
+                }
+            };
+            match again {
+                Again::Changed | Again::Moved => {}
+                Again::Full(index) => {
                     searches += 1;
                     let patient = searches <= PATIENCE;
                     if !(patient && self.make_room_for(&registry, &plan.asks, index, call.now)) {
@@ -66,39 +72,34 @@ pub(crate) fn step_all(
     call: &Call<'_>,
     ticket: u64,
 ) -> Decided {
-    let mut outcomes: SmallVec<[Outcome; 4]> = SmallVec::from_elem(UNDECIDED, asks.len());
-    let mut asked: SmallVec<[Asked<'_>; 4]> = asks
-        .iter()
-        .zip(states)
-        .map(|(ask, state)| {
-            ask.counter.saw(ask.period);
-            Asked { limit: &ask.counter.limit, state, cost: ask.cost, period: ask.period }
-        })
-        .collect();
+    let mut outcomes: SmallVec<[Outcome; 4]> = SmallVec::new();
+    let mut asked: SmallVec<[Asked<'_>; 4]> = SmallVec::new();
+    for (ask, state) in asks.iter().zip(states) {
+        let Ask { cost, period, .. } = *ask;
+        ask.counter.saw(period);
+        outcomes.push(UNDECIDED);
+        asked.push(Asked { limit: &ask.counter.limit, state, cost, period });
+    }
     let decision = step(&mut asked, call.now, ticket, call.hold, &mut outcomes);
     Decided { decision, outcomes, ticket }
 }
 
+#[inline]
 fn answer(plan: &Plan<'_>, now: Timestamp, decided: &Decided) -> StoreOutcome {
     let Decided { decision, outcomes, ticket } = decided;
-    let limits = plan
-        .of_charge
-        .iter()
-        .map(|index| ChargeOutcome { outcome: outcomes[*index as usize] })
-        .collect();
-    let taken = plan.asks.iter().zip(outcomes).filter_map(|(ask, outcome)| {
-        let charged = outcome.charged(*ticket)?;
+    let mut limits = SmallVec::new();
+    for index in &plan.of_charge {
+        limits.push(ChargeOutcome { outcome: outcomes[*index as usize] });
+    }
+    let mut receipt = Receipt::default();
+    for (ask, outcome) in plan.asks.iter().zip(outcomes) {
+        let Some(charged) = outcome.charged(*ticket) else { continue };
         let room = &ask.counter.room;
         if room.is_full() {
             room.frees_at(now.as_micros().saturating_add(outcome.standing.reset.get()));
         }
-        Some(Taken {
-            place: ask.place,
-            limit: ask.counter.id,
-            key: ask.key.to_u128(),
-            charged,
-            period: ask.period,
-        })
-    });
-    StoreOutcome { decision: *decision, limits, receipt: Receipt { taken: taken.collect() }, now }
+        let (limit, key) = (ask.counter.id, ask.key.to_u128());
+        receipt.taken.push(Taken { place: ask.place, limit, key, charged, period: ask.period });
+    }
+    StoreOutcome { decision: *decision, limits, receipt, now }
 }

@@ -161,6 +161,12 @@ impl Counter {
         if look.is_present() { self.limit.decode(look.words) } else { State::Fresh }
     }
 
+    /// The words that were read of a key, or those that it would begin with.
+    #[inline]
+    pub(crate) fn words(&self, look: &Look) -> [u64; 2] {
+        if look.is_present() { look.words } else { self.fresh }
+    }
+
     /// Remembers the period of a quota's request.
     #[inline]
     pub(crate) fn saw(&self, period: Option<Period>) {
@@ -210,5 +216,5 @@ impl Drop for Counter {
 
 /// Shards for so many keys: few enough that a small limit stays small, enough that rebuilding one is a short pause.
 fn shards_for(max: usize) -> usize {
-    if max == usize::MAX { 1024 } else { (max / 4096).next_power_of_two().clamp(16, 4096) }
+    if max == usize::MAX { 1024 } else { (max / 8192).next_power_of_two().clamp(16, 2048) }
 }

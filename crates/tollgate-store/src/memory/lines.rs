@@ -39,7 +39,10 @@ impl<'r> Lines<'r> {
                 order.push(index as u16);
             }
         }
-        if order.len() > 1 {
+        // Mostly the limits are in the order of their ids, each once.
+        let in_order =
+            |pair: &[u16]| asks[pair[0] as usize].counter.id < asks[pair[1] as usize].counter.id;
+        if !order.windows(2).all(in_order) {
             let place = |index: &u16| {
                 let index = *index as usize;
                 (asks[index].counter.id, looks[index].map(|look| look.line()))

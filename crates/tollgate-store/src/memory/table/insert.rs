@@ -4,8 +4,9 @@ use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
 
-use super::line::{self, Entry, Line, OVERFLOWED};
-use super::{CHAIN, Elsewhere, Layout, Table};
+use super::line::{self, Entry, Line, OVERFLOWED, Width};
+use super::rebuild::FULL;
+use super::{CHAIN, Elsewhere, Layout, TAIL, Table};
 use crate::memory::hash::KeyHash;
 use crate::memory::locked::Stage;
 
@@ -22,15 +23,28 @@ pub(crate) enum Inserted {
     Elsewhere(Elsewhere),
 }
 
+/// How many lines an insertion looks at for a vacant place: a run of full lines is longer than any one entry's chain.
+const RUN: usize = 96;
+
 /// Lines locked in a row from a home on, with their headers before.
 struct Chain<'t> {
-    lines: SmallVec<[(&'t Line, u64); CHAIN]>,
+    lines: SmallVec<[(&'t Line, u64); 8]>,
 }
+
+/// An entry that is written at a place of the line so many steps from the chain's first.
+struct Move {
+    step: usize,
+    at: usize,
+    entry: Entry,
+}
+
+type Moves = SmallVec<[Move; 4]>;
 
 impl Table {
     /// Gives the key an entry with `words`, unless it has one.
     pub(crate) fn insert(&self, key: KeyHash, words: [u64; 2]) -> Inserted {
         let shard = self.shard_of(key);
+        let new = Entry { index: key.index_bits(), fingerprint: key.fingerprint, words };
         let mut spins = 0;
         loop {
             let layout = self.layout(shard);
@@ -41,31 +55,23 @@ impl Table {
             if key != KeyHash::OVERFLOW && self.is_too_full(shard, layout) {
                 return Inserted::TooFull;
             }
-            if let Some(inserted) = self.insert_once(key, words, shard, layout) {
+            if let Some(inserted) = self.insert_once(new, shard, layout) {
                 return inserted;
             }
             line::pause(&mut spins);
         }
     }
 
-    /// Above a load of 0.8 chains grow long.
     fn is_too_full(&self, shard: usize, layout: Layout) -> bool {
-        self.live(shard) * 5 >= layout.homes() * self.width.entries() * 4
+        self.live(shard) * FULL.1 >= layout.homes() * self.width.entries() * FULL.0
     }
 
     /// `None` where another writer was met: nothing is held then, and nothing changed.
-    fn insert_once(
-        &self,
-        key: KeyHash,
-        words: [u64; 2],
-        shard: usize,
-        layout: Layout,
-    ) -> Option<Inserted> {
-        let index = key.index_bits();
-        let home = layout.home(index);
+    fn insert_once(&self, new: Entry, shard: usize, layout: Layout) -> Option<Inserted> {
+        let home = layout.home(new.index);
         let mut chain = Chain { lines: SmallVec::new() };
         let mut place = None;
-        for step in 0..CHAIN {
+        for step in 0..RUN.min(layout.homes() + TAIL - home) {
             if !chain.try_lock(self.space.line(shard, home + step))
                 || (step == 0 && self.layout(shard) != layout)
             {
@@ -73,28 +79,30 @@ impl Table {
                 return None;
             }
             let (line, header) = chain.lines[step];
-            if line::find(line, self.width, key.fingerprint).is_some() {
+            if line::find(line, self.width, new.fingerprint).is_some() {
                 chain.unlock();
                 return Some(Inserted::Old);
             }
-            if place.is_none() {
-                place = line::vacant(line, self.width).map(|entry| (step, entry));
+            if place.is_none() && line::vacant(line, self.width).is_some() {
+                place = Some(step);
             }
             // Entries further on may still be this key, even past a vacant place.
-            if header & OVERFLOWED == 0 && place.is_some() {
+            if place.is_some() && (header & OVERFLOWED == 0 || step + 1 >= CHAIN) {
                 break;
             }
         }
-        let Some((step, entry)) = place else {
+        let moves = place.and_then(|place| chain.moves(self.width, layout, new, place));
+        let (Some(place), Some(moves)) = (place, moves) else {
             chain.unlock();
             return Some(Inserted::TooFull);
         };
-        let new = Entry { index, fingerprint: key.fingerprint, words };
-        line::set_entry(chain.lines[step].0, self.width, entry, &new);
-        if key != KeyHash::OVERFLOW {
+        for Move { step, at, entry } in &moves {
+            line::set_entry(chain.lines[*step].0, self.width, *at, entry);
+        }
+        if new.counts() {
             self.shards[shard].live.fetch_add(1, Ordering::Relaxed);
         }
-        chain.unlock_passed(step);
+        chain.unlock_passed(place);
         Some(Inserted::New)
     }
 }
@@ -109,18 +117,90 @@ impl<'t> Chain<'t> {
         locked
     }
 
+    /// What is to be written so that `new` has a place, up to the vacant one at the line `place`: in each full line the
+    /// entry whose home is furthest makes way for one whose home is nearer, and goes on in its stead. Entries thus stay in
+    /// the order of their homes, and none is much further from its own than others. `None` where one would be too far.
+    fn moves(&self, width: Width, layout: Layout, new: Entry, place: usize) -> Option<Moves> {
+        let home = layout.home(new.index);
+        let mut moves = Moves::new();
+        let mut carried = new;
+        for (step, (line, _)) in self.lines[..=place].iter().enumerate() {
+            let entries =
+                (0..width.entries()).filter_map(|at| Some((at, line::entry(line, width, at)?)));
+            let furthest = entries.max_by_key(|(_, entry)| entry.index);
+            let goes_on = furthest.filter(|(_, last)| step < place && last.index > carried.index);
+            let at = match goes_on {
+                Some((at, _)) => at,
+                None if step == place => line::vacant(line, width)?,
+                None => continue,
+            };
+            if home + step >= layout.home(carried.index) + CHAIN {
+                return None;
+            }
+            moves.push(Move { step, at, entry: carried });
+            if let Some((_, last)) = goes_on {
+                carried = last;
+            }
+        }
+        Some(moves)
+    }
+
     /// Nothing was changed.
     fn unlock(self) {
         self.lines.into_iter().for_each(|(line, header)| line::unlock_unchanged(line, header));
     }
 
-    /// An entry went to the line at `step`: those before it are marked, those after it unchanged.
-    fn unlock_passed(self, step: usize) {
+    /// A vacant place at the line `place` was filled: those before it are marked, those after it unchanged.
+    fn unlock_passed(self, place: usize) {
         for (at, (line, header)) in self.lines.into_iter().enumerate() {
-            match at.cmp(&step) {
+            match at.cmp(&place) {
                 std::cmp::Ordering::Less => line::unlock_changed(line, header | OVERFLOWED),
                 std::cmp::Ordering::Equal => line::unlock_changed(line, header),
                 std::cmp::Ordering::Greater => line::unlock_unchanged(line, header),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::KeyHasher;
+    use crate::memory::table::Judge;
+
+    /// Lets nothing go.
+    struct Keeps;
+
+    impl Judge for Keeps {
+        fn fresh_at(&self, _: [u64; 2]) -> Option<u64> {
+            Some(u64::MAX)
+        }
+
+        fn keeps(&self, _: u64) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn a_shard_grows_only_when_it_is_full_and_loses_none() {
+        let hasher = KeyHasher::new();
+        for width in [Width::One, Width::Two] {
+            let table = Table::new(width, 1, Stage::Here).expect("memory");
+            for number in 0..20_000_u64 {
+                let key = hasher.hash(&number);
+                while table.insert(key, [number, 0]) == Inserted::TooFull {
+                    let places = table.layout(0).homes() * width.entries();
+                    // Of the small ones by chance one may have a chain that is too long.
+                    let load = table.live(0) as f64 / places as f64;
+                    assert!(number < 2_000 || load > 0.76, "{width:?}: {load} at {number} keys");
+                    assert_eq!(table.grow(key, &Keeps), Some(0));
+                }
+            }
+            assert_eq!(table.live(0), 20_000);
+            for number in 0..20_000_u64 {
+                let look = table.look(hasher.hash(&number)).expect("it is here");
+                assert!(look.is_present());
+                assert_eq!(look.words[0], number);
             }
         }
     }

@@ -5,7 +5,7 @@
 //! - A change locks its lines by moving on from the versions that were read, which proves that the decision still holds.
 //!   It never waits while it holds a lock: where one line has changed, it lets go of all and starts again.
 //! - A key's home is a line of its shard; where that is full, the entry goes to one of the next few, and the lines passed
-//!   are marked. Shards are rebuilt one at a time, under the locks of all their lines.
+//!   are marked; entries stay in the order of their homes. Shards are rebuilt one at a time, under the locks of all their lines.
 
 mod insert;
 mod line;
@@ -26,10 +26,13 @@ use space::Space;
 pub(crate) use sweep::Judge;
 
 /// An entry is at most this many lines from its home, home included.
-const CHAIN: usize = 8;
+const CHAIN: usize = 16;
 
 /// Lines after the last home, so that the chain of the last home has its lines.
 const TAIL: usize = CHAIN - 1;
+
+/// Homes that each shard begins with: as many as the first segment of its lines holds anyway.
+const FIRST_HOMES: usize = space::FIRST - TAIL;
 
 /// Keys and the words of their states.
 #[derive(Debug)]
@@ -128,7 +131,6 @@ pub(crate) struct Elsewhere {
 impl Table {
     /// An empty table of `shards` shards (a power of two); `None` where there is no memory for it.
     pub(crate) fn new(width: Width, shards: usize, stage: Stage) -> Option<Table> {
-        const FIRST_HOMES: usize = 2;
         let space = Space::new(shards);
         space.reserve(FIRST_HOMES + TAIL).then(|| Table {
             width,

@@ -3,9 +3,18 @@
 use std::sync::atomic::Ordering;
 
 use super::line::{self, Entry, OVERFLOWED};
-use super::{CHAIN, Judge, Layout, TAIL, Table};
+use super::{CHAIN, FIRST_HOMES, Judge, Layout, TAIL, Table};
 use crate::memory::hash::KeyHash;
 use crate::memory::locked::Stage;
+
+/// The load, as a fraction, at which a shard grows. Above it runs of full lines grow long.
+pub(super) const FULL: (usize, usize) = (27, 32);
+
+/// The load that it is rebuilt to: an eighth below.
+const REBUILT: (usize, usize) = (3, 4);
+
+/// Homes that a shard gains at least when it grows, so that small shards are not rebuilt for every few keys.
+const STEP: usize = 16;
 
 /// A shard all of whose lines are locked, with their headers before.
 struct LockedShard<'t> {
@@ -33,7 +42,7 @@ impl Table {
     pub(super) fn shrink_if_empty(&self, shard: usize) {
         let layout = self.layout(shard);
         let places = layout.homes() * self.width.entries();
-        if layout.homes() > 4
+        if layout.homes() > FIRST_HOMES
             && self.live(shard) * 10 < places * 3
             && let Some(_guard) = self.shards[shard].rebuilding.try_lock()
         {
@@ -55,9 +64,19 @@ impl Table {
         let mut entries = locked.entries();
         let before = counted(&entries);
         entries.retain(stays);
-        entries.extend(newcomer);
-        let homes = homes_for(&entries, self.width.entries());
-        entries.truncate(entries.len() - usize::from(newcomer.is_some()));
+        let few_went = counted(&entries) * 8 > before * 7;
+        let least =
+            if newcomer.is_some() && few_went { layout.homes() + STEP } else { FIRST_HOMES };
+        let homes = match newcomer {
+            Some(newcomer) => {
+                let at = entries.partition_point(|entry| entry.index <= newcomer.index);
+                entries.insert(at, newcomer);
+                let homes = homes_for(&entries, self.width.entries(), least);
+                entries.remove(at);
+                homes
+            }
+            None => homes_for(&entries, self.width.entries(), least),
+        };
         let Some(homes) = homes.filter(|homes| self.space.reserve(homes + TAIL)) else {
             locked.unlock(false);
             return None;
@@ -92,8 +111,9 @@ impl Table {
             return 0;
         }
         let mut entries = entries();
+        entries.sort_unstable_by_key(|entry| entry.index);
         let before = counted(&entries);
-        let homes = homes_for(&entries, self.width.entries());
+        let homes = homes_for(&entries, self.width.entries(), FIRST_HOMES);
         let homes = homes.filter(|homes| self.space.reserve(homes + TAIL)).unwrap_or_else(|| {
             keep_fitting(&mut entries, layout.homes(), self.width.entries());
             layout.homes()
@@ -121,17 +141,19 @@ impl<'t> LockedShard<'t> {
         }
     }
 
+    /// All entries, ordered by their homes.
     fn entries(&self) -> Vec<Entry> {
         let width = self.table.width;
-        let mut entries = Vec::with_capacity(self.table.live(self.shard) + 1);
+        let mut entries = Vec::with_capacity(self.table.live(self.shard) + 2);
         for index in 0..self.headers.len() {
             let line = self.table.space.line(self.shard, index);
             entries.extend((0..width.entries()).filter_map(|at| line::entry(line, width, at)));
         }
+        sort_nearly_sorted(&mut entries);
         entries
     }
 
-    /// Empties all lines, then places `entries` under `layout`, which they are known to fit.
+    /// Empties all lines, then places `entries`, ordered by their homes, under `layout`, which they are known to fit.
     fn place(&mut self, entries: &[Entry], layout: Layout) {
         let width = self.table.width;
         for (index, header) in self.headers.iter_mut().enumerate() {
@@ -170,18 +192,30 @@ fn counted(entries: &[Entry]) -> usize {
     entries.iter().filter(|entry| entry.counts()).count()
 }
 
-/// How many homes hold `entries` at a load of 0.64 or less, with no chain longer than allowed. `None` where even eight
-/// times as many do not (that needs two dozen keys with the same 21 bits).
-fn homes_for(entries: &[Entry], a_line: usize) -> Option<usize> {
-    // 0.64 is 0.8 (where a shard grows) divided by 1.25.
-    let first = (entries.len() * 25).div_ceil(16 * a_line).max(2);
+/// Orders entries by their homes, which are near already: each moves past a few.
+fn sort_nearly_sorted(entries: &mut [Entry]) {
+    for end in 1..entries.len() {
+        let entry = entries[end];
+        let mut at = end;
+        while at > 0 && entries[at - 1].index > entry.index {
+            entries[at] = entries[at - 1];
+            at -= 1;
+        }
+        entries[at] = entry;
+    }
+}
+
+/// How many homes, `least` or more, hold `entries` at a load of [`REBUILT`] or less, with no chain longer than allowed.
+/// `None` where even eight times as many do not (that needs two dozen keys with the same 21 bits).
+fn homes_for(entries: &[Entry], a_line: usize, least: usize) -> Option<usize> {
+    let first = (entries.len() * REBUILT.1).div_ceil(REBUILT.0 * a_line).max(least);
     let mut homes = first;
     while homes <= first * 8 {
         let mut placing = Placing::new(homes, a_line);
         if entries.iter().all(|entry| placing.fits(entry)) {
             return Some(homes);
         }
-        homes += homes / 4 + 1;
+        homes += homes / 8 + 1;
     }
     None
 }

@@ -9,7 +9,7 @@ use zerocopy::FromZeros;
 use super::line::Line;
 
 /// Lines that each shard has in the first segment.
-const FIRST: usize = 16;
+pub(super) const FIRST: usize = 32;
 const SEGMENTS: usize = 28;
 
 /// Room for the lines of all shards.
