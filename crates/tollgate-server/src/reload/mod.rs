@@ -1,5 +1,6 @@
 //! Following the policy's files: on SIGHUP and when they change. A policy that is wrong changes nothing but the log.
 
+mod trail;
 mod watch;
 
 use std::path::PathBuf;
@@ -39,9 +40,7 @@ impl Follower {
     /// Follows the files, and `asked` for a reload besides, until `asked` has no sender any more.
     pub(crate) async fn run(mut self, mut asked: mpsc::Receiver<()>) {
         let (changed, mut changes) = mpsc::channel(1);
-        let mut watched = self.sources();
-        // Held for its watching.
-        let mut _watch = Watch::new(&watched, changed.clone());
+        let mut watch = self.watch(&changed);
         // What changed between the first reading and the watch.
         self.look(Cause::Changed);
         loop {
@@ -55,15 +54,21 @@ impl Follower {
             if cause == Cause::Changed {
                 settle(&mut changes).await;
             }
+            // Links and folders may be others than before. Made before the look, so that nothing falls in between.
+            drop(watch);
+            watch = self.watch(&changed);
+            let before = self.sources();
             self.look(cause);
-            let sources = self.sources();
-            if sources != watched {
-                _watch = Watch::new(&sources, changed.clone());
-                watched = sources;
+            if self.sources() != before {
+                watch = self.watch(&changed);
                 // What happened to a new one before it was watched.
                 self.look(Cause::Changed);
             }
         }
+    }
+
+    fn watch(&self, changed: &mpsc::Sender<()>) -> Watch {
+        Watch::new(&self.sources(), changed.clone())
     }
 
     fn sources(&self) -> Vec<PathBuf> {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::net::SocketAddr;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -30,7 +31,8 @@ pub(crate) fn bind(yaml: &str) -> Option<String> {
 
 /// `tollgate serve`, but for its signals.
 struct Served {
-    folder: tempfile::TempDir,
+    /// Removed with it.
+    folder: Option<tempfile::TempDir>,
     gateway: SocketAddr,
     admin: SocketAddr,
     stop: Option<oneshot::Sender<()>>,
@@ -48,6 +50,13 @@ impl Served {
         files(folder.path());
         let path = folder.path().join("policy.yaml");
         fs::write(&path, yaml).expect("a file");
+        let mut served = Served::at(path);
+        served.folder = Some(folder);
+        served
+    }
+
+    /// Serves the policy at `path`.
+    fn at(path: PathBuf) -> Served {
         let (stop, stopped) = oneshot::channel();
         let (tell, told) = std::sync::mpsc::channel();
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -65,11 +74,17 @@ impl Served {
         });
         let started = told.recv().expect("it started");
         let admin = started.admin.expect("an admin listener");
-        Served { folder, gateway: started.gateway, admin, stop: Some(stop), thread: Some(thread) }
+        Served {
+            folder: None,
+            gateway: started.gateway,
+            admin,
+            stop: Some(stop),
+            thread: Some(thread),
+        }
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.folder.as_ref().expect("a folder of its own").path().join(name)
     }
 
     /// Replaces a file as editors do: a new one is renamed over it.
@@ -178,6 +193,34 @@ fn a_file_that_is_written_in_place_is_read_again() {
     fs::write(served.path("policy.yaml"), ten(&upstream, 2)).expect("a file");
     until("it was read again", || get(served.gateway, "/").status == 200);
     assert_eq!(served.reloads("error"), 0.0);
+}
+
+/// Deployments exchange a link to a whole release, and edit what a link points to.
+#[test]
+fn links_are_followed_wherever_they_lead() {
+    let upstream = Upstream::start();
+    let releases = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| releases.path().join(name);
+    for (release, limit) in [("1", 1), ("2", 2)] {
+        fs::create_dir(at(release)).expect("a folder");
+        fs::write(at(release).join("policy.yaml"), ten(&upstream, limit)).expect("a file");
+    }
+    symlink("1", at("current")).expect("a link");
+    let served = Served::at(at("current").join("policy.yaml"));
+    let passes = || get(served.gateway, "/").status == 200;
+    assert_eq!([passes(), passes()], [true, false]);
+    symlink("2", at("next")).expect("a link");
+    fs::rename(at("next"), at("current")).expect("a link");
+    until("the other release is read", passes);
+    fs::write(at("2/policy.yaml"), ten(&upstream, 3)).expect("a file");
+    until("a change in it is read", passes);
+    fs::remove_dir_all(at("2")).expect("removed");
+    until("that it is gone is said", || served.reloads("error") > 0.0);
+    fs::create_dir(at("2")).expect("a folder");
+    fs::write(at("2/policy.yaml"), ten(&upstream, 4)).expect("a file");
+    until("it is read again once it is back", passes);
+    fs::write(at("2/policy.yaml"), ten(&upstream, 5)).expect("a file");
+    until("and is followed as before", passes);
 }
 
 #[test]
