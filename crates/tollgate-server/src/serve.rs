@@ -83,7 +83,7 @@ pub async fn serve_until(
 
     let follower = Follower { file, server: server.handle(), mode: options.mode, text };
     let following = follow(follower).map_err(ServeError::System)?;
-    tracing::info!(gateway = %addresses.gateway, admin = ?addresses.admin, ?mode, "serving {}", path.display());
+    tracing::info!(gateway = %addresses.gateway, admin = addresses.admin.map(tracing::field::display), ?mode, "serving {}", path.display());
     readiness.enter(Stage::Ready);
     started(addresses);
     let ended = server

@@ -101,9 +101,7 @@ impl Worker {
             if let Some(longest) = last_call {
                 let _ = tokio::time::timeout(longest, stream.readable()).await;
             }
-            gateway.metrics().connections.inc();
-            connection::serve(Arc::clone(&gateway), stream, (peer, place, number), stop).await;
-            gateway.metrics().connections.dec();
+            connection::serve(gateway, stream, (peer, place, number), stop).await;
         });
     }
 

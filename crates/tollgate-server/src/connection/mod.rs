@@ -16,6 +16,7 @@ use std::task::Poll;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
+use prometheus_client::metrics::gauge::Gauge;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tollgate_policy::settings::GatewaySettings;
@@ -41,8 +42,27 @@ pub(crate) struct Client {
     pub(crate) pace: Arc<Pace>,
     /// Its place among the connections; held by tunnels too.
     pub(crate) _place: Place,
+    /// It counts among the open ones; tunnels too.
+    _open: Open,
     /// The worker thread that it lives on.
     pub(crate) worker: usize,
+}
+
+/// One more in a gauge, until it is dropped.
+#[derive(Debug)]
+struct Open(Gauge);
+
+impl Open {
+    fn one(gauge: &Gauge) -> Open {
+        gauge.inc();
+        Open(gauge.clone())
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.dec();
+    }
 }
 
 /// Serves `stream` until it ends, or until `stop` says that the gateway does.
@@ -61,6 +81,7 @@ pub(crate) async fn serve(
         socket: socket.clone(),
         pace: Arc::clone(&pace),
         _place: place,
+        _open: Open::one(&gateway.metrics().connections),
         worker,
     });
     if run(gateway, &client, &settings, stop).await == End::TooSlow {

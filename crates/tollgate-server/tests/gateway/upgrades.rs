@@ -44,8 +44,10 @@ fn a_tunnel_holds_its_slot_until_it_closes() {
     assert_eq!(tunnel.head().status, 101);
     let mut other = Connection::open(gate.address);
     assert_eq!(other.get("/").status, 429, "the tunnel holds the only slot");
+    assert_eq!(gate.metric("tollgate_connections"), 2.0, "the tunnel is one of them");
     drop(tunnel);
     until("the slot is free", || other.get("/").status == 200);
+    until("the tunnel is counted out", || gate.metric("tollgate_connections") == 1.0);
 }
 
 #[test]
