@@ -10,6 +10,7 @@ use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
 use super::{BodyError, Silence};
+use crate::metrics::UpstreamError;
 use crate::upstream::Lease;
 
 /// An upstream's body.
@@ -26,6 +27,12 @@ impl Relay {
         let mut relay = Relay { incoming, silence: Silence::new(longest), lease: Some(lease) };
         relay.give_back_at_the_end();
         relay
+    }
+
+    fn blame(&self, error: UpstreamError) {
+        if let Some(lease) = &self.lease {
+            lease.failed(error);
+        }
     }
 
     fn give_back_at_the_end(&mut self) {
@@ -56,12 +63,18 @@ impl Body for Relay {
                 this.give_back_at_the_end();
                 Poll::Ready(Some(Ok(frame)))
             }
-            Poll::Ready(Some(Err(error))) => Poll::Ready(Some(Err(BodyError::Broken(error)))),
+            Poll::Ready(Some(Err(error))) => {
+                this.blame(UpstreamError::Broken);
+                Poll::Ready(Some(Err(BodyError::Broken(error))))
+            }
             Poll::Ready(None) => {
                 this.give_back();
                 Poll::Ready(None)
             }
-            Poll::Pending => this.silence.poll_too_long(cx).map(|()| Some(Err(BodyError::Silent))),
+            Poll::Pending => this.silence.poll_too_long(cx).map(|()| {
+                this.blame(UpstreamError::Timeout);
+                Some(Err(BodyError::Silent))
+            }),
         }
     }
 

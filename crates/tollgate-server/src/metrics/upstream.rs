@@ -56,7 +56,11 @@ impl Families {
             "Answers of a server, by class of status",
             &self.responses,
         );
-        add.metric("upstream_errors", "Requests that a server did not answer", &self.errors);
+        add.metric(
+            "upstream_errors",
+            "Requests that a server did not answer, or not to the end",
+            &self.errors,
+        );
         add.metric(
             "upstream_healthy",
             "1 while a server is used, 0 while it is left out",

@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use tollgate_store::{Clock, SystemClock};
 
 use crate::body::Upload;
-use crate::metrics::ServerMetrics;
+use crate::metrics::{ServerMetrics, UpstreamError};
 
 /// A kept connection is dropped after this many microseconds without use: below the minute after which common servers
 /// close theirs, so that a request seldom meets one that is being closed.
@@ -145,6 +145,11 @@ impl Lease {
         self.sender = Some(sender);
         self.clock = Some(Arc::clone(clock));
         self
+    }
+
+    /// The server broke off an answer that had begun.
+    pub(crate) fn failed(&self, error: UpstreamError) {
+        self.server.metrics.failed(error);
     }
 
     /// The answer is whole: the connection may serve another.

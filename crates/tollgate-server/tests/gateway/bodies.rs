@@ -232,6 +232,11 @@ fn an_upstream_that_stops_within_its_body_breaks_the_answer_off() {
         length += read;
     }
     assert_eq!(length, 5);
+    let late = format!(
+        "tollgate_upstream_errors_total{{pool=\"app\",server=\"{}\",error=\"timeout\"}}",
+        upstream.address
+    );
+    assert_eq!(gate.metric(&late), 1.0);
 }
 
 #[test]
