@@ -12,6 +12,7 @@ use hyper::body::Incoming;
 use tollgate_store::{Clock, SystemClock};
 
 use super::{BodyError, Silence};
+use crate::connection::Pace;
 
 /// A request's body. One that is empty costs nothing.
 #[derive(Debug)]
@@ -29,6 +30,8 @@ pub(crate) struct Streamed {
     left: u64,
     silence: Silence,
     clock: Arc<SystemClock>,
+    /// The connection that it comes over, to be told its end.
+    pace: Arc<Pace>,
     watch: Arc<UploadWatch>,
 }
 
@@ -75,12 +78,12 @@ impl UploadWatch {
 }
 
 impl Upload {
-    /// `incoming`, of at most `most` bytes, and silent for at most `longest`.
+    /// `incoming`, of at most `most` bytes, and silent for at most `longest`; it comes over `pace`'s connection.
     pub(crate) fn new(
         incoming: Incoming,
-        most: Option<u64>,
-        longest: Duration,
+        (most, longest): (Option<u64>, Duration),
         clock: &Arc<SystemClock>,
+        pace: &Arc<Pace>,
     ) -> Upload {
         if incoming.is_end_stream() {
             return Upload::Empty;
@@ -90,6 +93,7 @@ impl Upload {
             left: most.unwrap_or(u64::MAX),
             silence: Silence::new(longest),
             clock: Arc::clone(clock),
+            pace: Arc::clone(pace),
             watch: Arc::default(),
         }))
     }
@@ -123,6 +127,9 @@ impl Streamed {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let polled = Pin::new(&mut self.incoming).poll_frame(cx);
         self.watch.hungry.store(polled.is_pending(), Ordering::Relaxed);
+        if self.incoming.is_end_stream() || matches!(polled, Poll::Ready(None)) {
+            self.pace.read_to_the_end();
+        }
         match polled {
             Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(self.pass(frame))),
             Poll::Ready(Some(Err(error))) => {

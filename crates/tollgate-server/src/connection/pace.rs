@@ -77,6 +77,8 @@ impl Pace {
     /// Bytes came.
     pub(super) fn heard(&self) {
         match self.phase.load(Ordering::Relaxed) {
+            // The rest of a body whose answer went out early.
+            IDLE if self.may_be_unread() => return self.enter(IDLE),
             IDLE => self.enter(HEADER),
             BUSY => return,
             _ => {}
@@ -93,6 +95,11 @@ impl Pace {
         } else if self.blocked.load(Ordering::Relaxed) == 0 {
             self.blocked.store(self.clock.now().as_micros(), Ordering::Relaxed);
         }
+    }
+
+    /// The last request's body was read to its end.
+    pub(crate) fn read_to_the_end(&self) {
+        self.unread.store(false, Ordering::Relaxed);
     }
 
     /// Bytes came that nobody will read.
@@ -195,6 +202,19 @@ mod tests {
         assert_eq!(pace.deadline(), Some(blocked + 300_000));
         pace.took(true);
         assert_eq!(pace.deadline(), Some(header + 10));
+    }
+
+    #[test]
+    fn the_rest_of_a_body_after_its_answer_is_no_header() {
+        let pace = pace(10, 2_000, 300_000);
+        drop(pace.begin(true, &Gauge::default()));
+        pace.heard();
+        let idle = pace.since.load(Ordering::Relaxed);
+        assert!(!pace.owes_an_answer(), "no request is being sent");
+        assert_eq!(pace.deadline(), Some(idle + 2_000));
+        pace.read_to_the_end();
+        pace.heard();
+        assert!(pace.owes_an_answer());
     }
 
     #[test]

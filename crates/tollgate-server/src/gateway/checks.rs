@@ -7,6 +7,8 @@ use hyper::body::{Body, Incoming};
 use tollgate_http::{Answer, Problem};
 use tollgate_policy::settings::GatewaySettings;
 
+use super::hop_by_hop::is_plainly_coded;
+
 /// The answer to a request that is not even decided; `None` where it is sound.
 pub(super) fn fault(parts: &Parts, body: &Incoming, settings: &GatewaySettings) -> Option<Answer> {
     let (status, detail) = complaint(parts, body.size_hint().lower(), settings)?;
@@ -25,6 +27,10 @@ fn complaint(
     if let Some(detail) = ambiguity(parts) {
         return Some((StatusCode::BAD_REQUEST, detail));
     }
+    if !is_plainly_coded(&parts.headers) {
+        let detail = "The body comes in a transfer coding other than chunked.";
+        return Some((StatusCode::NOT_IMPLEMENTED, detail));
+    }
     if settings.max_body_bytes.is_some_and(|most| length > most) {
         let detail = "The body is larger than this gateway passes on.";
         return Some((StatusCode::PAYLOAD_TOO_LARGE, detail));
@@ -38,6 +44,10 @@ fn complaint(
 
 /// What in a request could be read in two ways (RFC 9112, 3.2 and 6.3); hyper has refused the rest.
 fn ambiguity(parts: &Parts) -> Option<&'static str> {
+    if parts.uri.authority().is_some() && parts.uri.scheme().is_none() {
+        // RFC 9112, 3.2.3: only CONNECT names an authority alone.
+        return Some("The target is neither a path nor a whole URI.");
+    }
     let mut hosts = parts.headers.get_all(HOST).iter();
     let host = hosts.next();
     if hosts.next().is_some() {
@@ -97,6 +107,7 @@ mod tests {
     #[test]
     fn ambiguous_requests_do_not() {
         assert_eq!(status(Request::get("/"), 0), Some(400));
+        assert_eq!(status(Request::get("b.example").header("host", "a"), 0), Some(400));
         assert_eq!(status(get().header("host", "b.example"), 0), Some(400));
         assert_eq!(status(Request::get("/").header("host", "a b"), 0), Some(400));
         assert_eq!(status(Request::get("/").header("host", "a/b"), 0), Some(400));
@@ -105,6 +116,14 @@ mod tests {
         assert_eq!(status(twice, 1), Some(400));
         let both = get().header("content-length", "1").header("transfer-encoding", "chunked");
         assert_eq!(status(both, 0), Some(400));
+    }
+
+    #[test]
+    fn bodies_in_other_codings_do_not() {
+        let coded = |coding| get().header("transfer-encoding", coding);
+        assert_eq!(status(coded("chunked"), 0), None);
+        assert_eq!(status(coded("gzip, chunked"), 0), Some(501));
+        assert_eq!(status(coded("chunked").header("transfer-encoding", "chunked"), 0), Some(501));
     }
 
     #[test]

@@ -15,11 +15,23 @@ const NEVER: [HeaderName; 8] = [
     header::UPGRADE,
 ];
 
+/// Whether the body comes in no transfer coding, or in `chunked` once: all that this gateway can undo. Any other coding would
+/// be passed on unnamed.
+pub(super) fn is_plainly_coded(headers: &HeaderMap) -> bool {
+    let mut codings = members(headers, &header::TRANSFER_ENCODING);
+    codings.next().is_none_or(|coding| coding.eq_ignore_ascii_case("chunked"))
+        && codings.next().is_none()
+}
+
 /// Removes what concerns the connection only. Answers the protocol that the sender would upgrade to, where it asks for one
 /// that may be passed on: never h2c, because its requests would go past every limit.
 pub(super) fn strip(headers: &mut HeaderMap) -> Option<HeaderValue> {
     let upgrade = upgrade(headers);
     remove_named(headers);
+    if headers.contains_key(header::TRANSFER_ENCODING) {
+        // RFC 9112, 6.3: the coding says where the body ends, and a length beside it must not be passed on.
+        headers.remove(header::CONTENT_LENGTH);
+    }
     for name in &NEVER {
         headers.remove(name);
     }
@@ -134,6 +146,27 @@ mod tests {
         ]);
         strip_request(&mut map);
         assert_eq!(names(&map), ["authorization", "host"]);
+    }
+
+    #[test]
+    fn a_coding_goes_before_a_length() {
+        let mut map = headers(&[("content-length", "3"), ("transfer-encoding", "chunked")]);
+        strip(&mut map);
+        assert!(map.is_empty());
+    }
+
+    #[test]
+    fn codings_that_can_be_undone() {
+        let plain = |lines: &[&str]| {
+            let lines: Vec<_> = lines.iter().map(|line| ("transfer-encoding", *line)).collect();
+            is_plainly_coded(&headers(&lines))
+        };
+        assert!(plain(&[]));
+        assert!(plain(&["Chunked"]));
+        assert!(!plain(&["gzip, chunked"]));
+        assert!(!plain(&["chunked", "chunked"]));
+        assert!(!plain(&["chunked", ""]));
+        assert!(!plain(&["chunked;q=1"]));
     }
 
     #[test]

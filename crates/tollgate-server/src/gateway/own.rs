@@ -1,18 +1,21 @@
 //! Answers of our own, and what becomes of a body that they left unread.
 
+use std::sync::Arc;
+
 use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
 use hyper::body::{Body, Incoming};
 use tollgate_http::{Answer, Problem};
 
+use super::hop_by_hop;
 use super::passing::Visit;
 use crate::body::{DRAINED, ResponseBody, UploadFailure, drain};
 use crate::upstream::SendError;
 
 impl Visit<'_> {
     /// `answer` to the request of `parts`, whose body was not read. A short body is read away, and the connection lives on;
-    /// before a long one, or one that the client has not begun to send, it is closed. The answer goes first either way.
+    /// before a long one, one that the client has not begun to send, or one whose end is a matter of opinion, it is closed. The answer goes first either way.
     pub(super) fn own(
         &self,
         answer: Answer,
@@ -25,8 +28,10 @@ impl Visit<'_> {
             return response;
         }
         let short = body.size_hint().upper().is_none_or(|length| length <= DRAINED);
-        if short && !parts.headers.contains_key(EXPECT) {
-            tokio::spawn(drain(body, self.live.body_timeout()));
+        let sure = hop_by_hop::is_plainly_coded(&parts.headers);
+        if short && sure && !parts.headers.contains_key(EXPECT) {
+            let pace = Arc::clone(&self.client.pace);
+            tokio::spawn(drain(body, self.live.body_timeout(), pace));
         } else {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

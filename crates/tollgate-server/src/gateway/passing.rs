@@ -36,13 +36,16 @@ impl Visit<'_> {
         };
         let method = parts.method.clone();
         let upgraded = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
-        let most = self.live.settings().max_body_bytes;
-        let upload = Upload::new(body, most, self.live.body_timeout(), self.gateway.timer());
+        let bounds = (self.live.settings().max_body_bytes, self.live.body_timeout());
+        let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
             outgoing::prepare(parts, upload, client_address, self.client);
         match self.live.upstreams.send(pool, self.client.worker, request, ticket.departure()).await
         {
+            Ok(response) if !hop_by_hop::is_plainly_coded(response.headers()) => {
+                self.failed(&SendError::Unasked, &method, ticket)
+            }
             Ok(mut response) => {
                 ticket.status(response.status());
                 if response.status() == StatusCode::SWITCHING_PROTOCOLS {

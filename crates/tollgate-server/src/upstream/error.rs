@@ -17,7 +17,7 @@ pub(crate) enum SendError {
     Slow,
     /// The connection broke before the answer's head was whole, or what came was no HTTP.
     Broken(Arc<hyper::Error>),
-    /// It switched to a protocol that nobody asked for.
+    /// It switched to a protocol, or answered in a transfer coding, that nobody asked for.
     Unasked,
     /// The request's own body failed.
     Upload(UploadFailure),
@@ -51,7 +51,9 @@ impl std::fmt::Display for SendError {
             SendError::Broken(error) => {
                 write!(f, "the connection broke before the answer came: {error}")
             }
-            SendError::Unasked => f.write_str("it switched to a protocol that nobody asked for"),
+            SendError::Unasked => {
+                f.write_str("it used a protocol or a transfer coding that nobody asked for")
+            }
             SendError::Upload(failure) => write!(f, "the request's body failed: {failure:?}"),
         }
     }

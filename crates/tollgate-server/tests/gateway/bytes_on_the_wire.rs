@@ -175,3 +175,45 @@ fn an_old_upstream_does_not_make_the_gateway_old() {
         );
     }
 }
+
+/// RFC 9112, 6.1: the gateway undoes `chunked` alone. Passed on without its name, another coding would be taken for content.
+#[test]
+fn bodies_in_other_codings_are_501() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    let rest = "3\r\nabc\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: a\r\n\r\n";
+    for coding in ["gzip, chunked", "chunked, chunked", "chunked\r\ntransfer-encoding: chunked"] {
+        let head = format!("POST / HTTP/1.1\r\nhost: a\r\ntransfer-encoding: {coding}\r\n\r\n");
+        let mut connection = Connection::open(gate.address);
+        connection.send(format!("{head}{rest}"));
+        assert_eq!(connection.reply().status, 501, "{coding:?}");
+        assert!(connection.is_closed(), "{coding:?}");
+    }
+    assert_eq!(upstream.begun(), 0);
+}
+
+/// RFC 9112, 6.3: of an upstream's length and its chunks the chunks hold; the length once cut the body short.
+#[test]
+fn an_upstreams_needless_length_is_not_passed_on() {
+    let answer = "HTTP/1.1 200 OK\r\ncontent-length: 3\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    let upstream = Raw::start(move |stream, _| {
+        if Raw::head(stream).is_some() {
+            let _ = std::io::Write::write_all(stream, answer.as_bytes());
+        }
+    });
+    let gate = Gate::start(&open(upstream.address));
+    let reply = Connection::open(gate.address).get("/");
+    assert_eq!((reply.header("content-length"), reply.text().as_str()), (None, "hello"));
+}
+
+#[test]
+fn an_answer_in_another_coding_is_a_bad_gateway() {
+    let answer = "HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n";
+    let upstream = Raw::start(move |stream, _| {
+        if Raw::head(stream).is_some() {
+            let _ = std::io::Write::write_all(stream, answer.as_bytes());
+        }
+    });
+    let gate = Gate::start(&open(upstream.address));
+    assert_eq!(Connection::open(gate.address).get("/").status, 502);
+}

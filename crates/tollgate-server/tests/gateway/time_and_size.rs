@@ -99,3 +99,23 @@ fn connections_are_bounded() {
     until("a place is free", || gate.handle.connections() == 1);
     assert_eq!(Connection::open(gate.address).get("/").status, 200);
 }
+
+/// The rest of a body once began a header's time, and the connection got a 408 to no request.
+#[test]
+fn the_rest_of_an_upload_whose_answer_went_out_early_is_no_slow_header() {
+    let upstream = crate::harness::Raw::start(|stream, _| {
+        if crate::harness::Raw::head(stream).is_some() {
+            crate::harness::Raw::answer(stream, "enough");
+            let _ = std::io::copy(stream, &mut std::io::sink());
+        }
+    });
+    let timeouts = "gateway: { header_timeout: 150ms, idle_timeout: 600ms }";
+    let gate = Gate::start(&open_with(upstream.address, timeouts));
+    let mut connection = Connection::open(gate.address);
+    connection.send(request("POST", "/", &[("content-length", "4")]));
+    connection.send("ab");
+    assert_eq!(connection.reply().text(), "enough");
+    connection.send("cd");
+    let mut byte = [0];
+    assert_eq!(connection.read(&mut byte), 0, "it is closed as an idle one, without a word");
+}
