@@ -114,18 +114,23 @@ fn seconds(text: &str) -> Result<tollgate_core::Micros, BadLine> {
     number::seconds(text).map_err(|error| BadLine::of_value(text, &error))
 }
 
-/// An object of strings; a repeated field is a list of them.
+/// An object of strings, or of numbers as they are written; a repeated field is a list of them.
 fn headers(json: &mut Json<'_>, scratch: &mut String, record: &mut Record) -> Result<(), BadLine> {
     json.object(|json, name| {
         if json.peek() == Some(b'[') {
-            return json.array(|json| {
-                record.add_header(name, json.string(scratch)?);
-                Ok(())
-            });
+            return json.array(|json| header(json, name, scratch, record));
         }
-        if !json.null() {
-            record.add_header(name, json.string(scratch)?);
-        }
-        Ok(())
+        if json.null() { Ok(()) } else { header(json, name, scratch, record) }
     })
+}
+
+fn header(
+    json: &mut Json<'_>,
+    name: &str,
+    scratch: &mut String,
+    record: &mut Record,
+) -> Result<(), BadLine> {
+    let number = matches!(json.peek(), Some(b'-' | b'0'..=b'9'));
+    record.add_header(name, if number { json.number()? } else { json.string(scratch)? });
+    Ok(())
 }

@@ -10,7 +10,7 @@ mod number;
 mod strangers;
 
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
 use tollgate_core::Timestamp;
@@ -186,11 +186,13 @@ fn timestamp(text: &str) -> Result<Timestamp, BadLine> {
     }
 }
 
-/// An address; a zone (`fe80::1%eth0`) names an interface of the machine that wrote the log, and is dropped.
+/// An address, perhaps with a port, as a socket's peer has one; a zone (`fe80::1%eth0`) names an interface of the machine
+/// that wrote the log, and is dropped.
 fn address(text: &str) -> Result<IpAddr, BadLine> {
     let bare =
         text.split_once('%').filter(|(bare, _)| bare.contains(':')).map_or(text, |(bare, _)| bare);
-    bare.parse().map_err(|_| {
+    let with_port = || text.parse::<SocketAddr>().map(|peer| peer.ip());
+    bare.parse().or_else(|_| with_port()).map_err(|_| {
         BadLine::of_value(text, &"is no IP address, such as 203.0.113.9 or 2001:db8::1")
     })
 }

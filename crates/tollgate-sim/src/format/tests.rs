@@ -57,6 +57,10 @@ fn request_lines() {
         ),
         (r#"{"time":"2026-01-01T01:00:00+01:00","path":"/a?b=c"}"#, "1767225600000000 GET /a ?b=c"),
         (
+            r#"{"time":1,"ip":"[2001:db8::1]:443","headers":{"x-cost":5,"x-a":[-1.50,"b"]}}"#,
+            "1000000 GET / from 2001:db8::1 [x-cost: 5] [x-a: -1.50] [x-a: b]",
+        ),
+        (
             r#" { "time" : 1e0 , "headers" : { "X-A" : ["1", "2"], "x-b": null } } "#,
             "1000000 GET / [x-a: 1] [x-a: 2]",
         ),
@@ -116,8 +120,8 @@ fn bad_request_lines_say_what_would_be_right() {
             "status: `99` is no HTTP status, such as 200 (0: it was never answered)",
         ),
         (
-            r#"{"time":1,"headers":{"a":1}}"#,
-            "headers: column 26: expected a string, `\"`, found '1'",
+            r#"{"time":1,"headers":{"a":true}}"#,
+            "headers: column 26: expected a string, `\"`, found 't'",
         ),
         (
             r#"{"time":1,"path":"\ud800x"}"#,

@@ -22,7 +22,7 @@ pub(super) fn request(expect: &Expect, ruling: &Ruling, route: Option<usize>) ->
         }
     }
     if let Some(expected) = expect.retry_after
-        && retry(ruling) != Some(expected)
+        && !is_retry(expected, retry(ruling))
     {
         let found = retry(ruling).map_or_else(|| "not refused".to_owned(), retry_in_words);
         mismatches.push(Mismatch::new("retry_after", retry_in_words(expected), found));
@@ -124,6 +124,11 @@ fn retry(ruling: &Ruling) -> Option<ExpectedRetry> {
         Some(Verdict::Refuse(Retry::Never)) | None => Some(ExpectedRetry::Never),
         Some(Verdict::Admit | Verdict::Delay(_)) => None,
     }
+}
+
+/// Who passes need not come again: as in a decision line, that is 0.
+fn is_retry(expected: ExpectedRetry, found: Option<ExpectedRetry>) -> bool {
+    found.unwrap_or(ExpectedRetry::After(Micros::ZERO)) == expected
 }
 
 fn delay(ruling: &Ruling) -> Micros {

@@ -35,6 +35,7 @@ fn what_is_as_expected_says_nothing() {
         "
       - { path: /few/a, repeat: 2, expect: { decision: admit, remaining: { few: 0 }, route: 0 } }
       - { path: /few/a, expect: { decision: refuse, refused_by: [few], retry_after: 1s } }
+      - { path: /few/a, cost: 0, expect: { decision: admit, retry_after_us: 0, delay_us: 0 } }
       - { path: /few/a, after: 1s, expect: { admitted: 1, refused: 0 } }
       - { path: /paced, repeat: 3, expect: { admitted: 3, delayed: 2 } }
       - { path: /paced, expect: { decision: delay, delay: 3s } }
