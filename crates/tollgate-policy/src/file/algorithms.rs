@@ -174,7 +174,9 @@ impl Parameters for LeakyBucketForm {
         let nodelay = self.nodelay.as_ref().is_some_and(|nodelay| nodelay.value);
         let max_wait = self.max_wait.as_ref().and_then(|wait| wait.value.0);
         let waits = u128::from(rate.per.get()) * (u128::from(burst) + 1);
-        let silent = self.written.place("max_wait").is_none() && !nodelay && rate.count > 0;
+        let unknown = self.nodelay.is_none() && self.written.place("nodelay").is_some();
+        let said = self.written.place("max_wait").is_some() || unknown;
+        let silent = !said && !nodelay && rate.count > 0;
         if silent && waits > SILENT_WAIT * u128::from(rate.count) {
             let most = u64::try_from(waits / u128::from(rate.count)).map(Micros::new);
             let most = most.map_or("longer".to_owned(), format_duration);

@@ -7,9 +7,9 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 
 use super::collections::OneOrMany;
-use super::node::Node;
-use super::scalars::text_of;
-use super::shape::{At, Shape, choice, into_schema, record};
+use super::node::{Node, Value};
+use super::scalars::{choose, text_of};
+use super::shape::{At, Shape, into_schema, record};
 use super::sink::Sink;
 use crate::{ClientAddress, ForwardedHeader, Hops};
 
@@ -33,12 +33,31 @@ record! {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HopsHeader(ForwardedHeader);
 
-choice! { HopsHeader, "header of hops" {
-    "x-forwarded-for" => HopsHeader(ForwardedHeader::XForwardedFor),
-    "forwarded" => HopsHeader(ForwardedHeader::Forwarded),
-    "X-Forwarded-For" => HopsHeader(ForwardedHeader::XForwardedFor),
-    "Forwarded" => HopsHeader(ForwardedHeader::Forwarded),
-} }
+const HOPS_HEADERS: [(&str, HopsHeader); 2] = [
+    ("x-forwarded-for", HopsHeader(ForwardedHeader::XForwardedFor)),
+    ("forwarded", HopsHeader(ForwardedHeader::Forwarded)),
+];
+
+impl Shape for HopsHeader {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<HopsHeader> {
+        let known = match &node.value {
+            Value::Scalar(text) => {
+                HOPS_HEADERS.iter().find(|(name, _)| name.eq_ignore_ascii_case(text))
+            }
+            _ => None,
+        };
+        match known {
+            Some((_, header)) => Some(*header),
+            None => choose(node, "header of hops", &HOPS_HEADERS, sink),
+        }
+    }
+
+    fn schema(_: &mut SchemaGenerator) -> Schema {
+        into_schema(
+            json!({ "enum": ["x-forwarded-for", "forwarded", "X-Forwarded-For", "Forwarded", "X-FORWARDED-FOR"] }),
+        )
+    }
+}
 
 /// A network in CIDR form, or a single address.
 #[derive(Clone, Copy, Debug)]

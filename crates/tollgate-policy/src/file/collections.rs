@@ -62,6 +62,10 @@ pub(crate) struct Named<T> {
 /// A map from names to values, in the file's order.
 impl<T: Shape> Shape for Vec<Named<T>> {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<Vec<Named<T>>> {
+        // A section of which nothing is left has no names.
+        if matches!(node.value, Value::Null) {
+            return Some(Vec::new());
+        }
         let Value::Map(entries) = &node.value else {
             let help = "write `name: ...` for each";
             let message = format!("a map of names is asked, and this is {}", node.kind());
@@ -81,7 +85,10 @@ impl<T: Shape> Shape for Vec<Named<T>> {
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        into_schema(json!({ "type": "object", "additionalProperties": T::schema(generator) }))
+        into_schema(json!({
+            "type": ["object", "null"],
+            "additionalProperties": T::schema(generator),
+        }))
     }
 }
 

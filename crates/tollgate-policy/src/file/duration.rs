@@ -13,7 +13,7 @@ const UNITS: [(u64, &str, &[&str]); 8] = [
     (60_000_000, "m", &["min", "mins", "minute", "minutes"]),
     (1_000_000, "s", &["sec", "secs", "second", "seconds"]),
     (1_000, "ms", &["millisecond", "milliseconds"]),
-    (1, "us", &["microsecond", "microseconds"]),
+    (1, "us", &["\u{b5}s", "\u{3bc}s", "microsecond", "microseconds"]),
 ];
 
 /// Longest text that is looked at.
@@ -40,7 +40,8 @@ fn error(message: String, help: impl Into<String>) -> DurationError {
     DurationError { message, help: help.into() }
 }
 
-/// Reads a span: whole numbers, each with a unit, from long to short (`1h30m`). One blank may stand before a unit.
+/// Reads a span: whole numbers, each with a unit, from long to short (`1h30m`). One blank may stand before a unit, and `0` is
+/// no time in any unit.
 ///
 /// # Errors
 /// [`DurationError`] where it is none, or longer than 2^64 - 1 microseconds.
@@ -51,6 +52,9 @@ pub fn parse_duration(text: &str) -> Result<Micros, DurationError> {
             "this is no duration".to_owned(),
             "write whole numbers with units, such as `30s` or `1h30m`",
         ));
+    }
+    if text == "0" {
+        return Ok(Micros::ZERO);
     }
     let (mut rest, mut total, mut last) = (text, 0u64, u64::MAX);
     while !rest.is_empty() {

@@ -67,11 +67,30 @@ fn list(
     world: &World<'_>,
     sink: &mut Sink<'_>,
 ) {
-    if items.is_empty() {
+    if items.iter().all(|item| only_default(item).is_some()) {
         sink.error(span, "an identity without a source".to_owned(), "name one".to_owned());
     }
     for item in items {
-        one(&item.value, item.span, made, world, sink);
+        match only_default(item) {
+            Some(default) => set_default(default, made, sink),
+            None => one(&item.value, item.span, made, world, sink),
+        }
+    }
+}
+
+/// What an item of a list says, if that is nothing but what stands in where no source has a value.
+fn only_default(item: &At<SourceItem>) -> Option<&At<String>> {
+    match &item.value {
+        Short::Short(_) => None,
+        Short::Long(form) => form.default.as_ref().filter(|_| form.says_only_default()),
+    }
+}
+
+/// What stands in where no source has a value; there is one at most.
+fn set_default(default: &At<String>, made: &mut Identity, sink: &mut Sink<'_>) {
+    if made.default.replace(default.value.as_str().into()).is_some() {
+        let help = "an identity has one default, whichever source is missing";
+        sink.error(default.name, "a second `default`".to_owned(), help.to_owned());
     }
 }
 
@@ -82,11 +101,7 @@ fn one(item: &SourceItem, span: Span, made: &mut Identity, world: &World<'_>, si
         Short::Long(form) => form,
     };
     if let Some(default) = &form.default {
-        let twice = made.default.replace(default.value.as_str().into()).is_some();
-        if twice {
-            let help = "an identity has one default, whichever source is missing";
-            sink.error(default.name, "a second `default`".to_owned(), help.to_owned());
-        }
+        set_default(default, made, sink);
     }
     if let Some(fold) = &form.fold {
         made.fold = fold.value;
@@ -97,7 +112,7 @@ fn one(item: &SourceItem, span: Span, made: &mut Identity, world: &World<'_>, si
             made.sources.extend(source(form, world, sink));
         }
         ([], Some(items)) => list(&items.value, items.span, made, world, sink),
-        ([], None) if form.written.place("sources").is_some() => {}
+        ([], None) if form.written.place("sources").is_some() || form.written.strangers() => {}
         ([], None) => {
             let help = format!("name its source: {}", super::nearest::listed(SOURCES));
             sink.error(span, "an identity without a source".to_owned(), help);

@@ -201,6 +201,7 @@ fn algorithm(
     let [(name, _)] = chosen.as_slice() else {
         let (at, message) = match chosen.last() {
             Some((_, at)) => (*at, "a limit has one algorithm, and here is another"),
+            None if form.written.strangers() => return Vec::new(),
             None => (at, "a limit without an algorithm"),
         };
         let help = format!("write exactly one of {}", listed(ALGORITHMS));

@@ -49,6 +49,9 @@ fn parse_count(text: &str, count: &str, per: Micros) -> Result<u64, RateError> {
             .parse()
             .map_err(|_| error(format!("`{text}` is too high"), format!("at most {}", u64::MAX)));
     }
+    if let Some(count) = powers_of_ten(count) {
+        return Ok(count);
+    }
     if count.starts_with('-') {
         return Err(error(format!("`{text}` is negative"), "a rate is zero or more"));
     }
@@ -59,6 +62,17 @@ fn parse_count(text: &str, count: &str, per: Micros) -> Result<u64, RateError> {
         ),
         None => error(format!("`{text}` is no rate"), FORM),
     })
+}
+
+/// A whole number as people write large ones: `1e9`.
+fn powers_of_ten(count: &str) -> Option<u64> {
+    let (digits, exponent) = count.split_once(['e', 'E'])?;
+    let plain = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !plain(digits) || !plain(exponent) {
+        return None;
+    }
+    let scale = 10u64.checked_pow(exponent.parse().ok()?)?;
+    digits.parse::<u64>().ok()?.checked_mul(scale)
 }
 
 /// The same rate in whole numbers for a decimal fraction: 0.5 a second is 1 per 2 seconds.

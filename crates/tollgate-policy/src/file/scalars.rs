@@ -104,11 +104,18 @@ fn whole(text: &str) -> Result<u64, (String, Option<String>)> {
 
 impl Shape for bool {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<bool> {
-        choose(node, "yes or no", &[("true", true), ("false", false)], sink)
+        // YAML's own spellings of the two words; `yes` and `on` are text since YAML 1.2.
+        match &node.value {
+            Value::Scalar(text) if ["True", "TRUE"].contains(&text.as_str()) => Some(true),
+            Value::Scalar(text) if ["False", "FALSE"].contains(&text.as_str()) => Some(false),
+            _ => choose(node, "truth value", &[("true", true), ("false", false)], sink),
+        }
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        into_schema(json!({ "anyOf": [{ "type": "boolean" }, { "enum": ["true", "false"] }] }))
+        into_schema(
+            json!({ "anyOf": [{ "type": "boolean" }, { "enum": ["true", "false", "True", "False", "TRUE", "FALSE"] }] }),
+        )
     }
 }
 
@@ -135,8 +142,11 @@ impl Shape for Micros {
     }
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
-        into_schema(json!({ "type": "string", "pattern": "^ *[0-9]+ ?[a-z]+|\\$\\{",
-            "examples": ["250ms", "30s", "1h30m", "10d"] }))
+        into_schema(json!({ "anyOf": [
+            { "const": 0 },
+            { "type": "string", "pattern": "^ *[0-9]+ ?[a-z\u{b5}\u{3bc}]+|^ *0 *$|\\$\\{",
+              "examples": ["250ms", "30s", "1h30m", "10d"] },
+        ] }))
     }
 }
 
@@ -147,7 +157,7 @@ impl Shape for Rate {
 
     fn schema(_: &mut SchemaGenerator) -> Schema {
         into_schema(
-            json!({ "type": "string", "pattern": "^ *[0-9]+( *\\/ *| +per +)[0-9a-z ]+$|\\$\\{",
+            json!({ "type": "string", "pattern": "^ *[0-9]+([eE][0-9]+)?( *\\/ *| +per +)[0-9a-z ]+$|\\$\\{",
             "examples": ["10/s", "100/minute", "5 per 10s"] }),
         )
     }

@@ -33,17 +33,30 @@ pub(crate) struct At<T> {
 
 /// Which known fields a record has, right or wrong, and where their names stand.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Written(Vec<(&'static str, Span)>);
+pub(crate) struct Written {
+    known: Vec<(&'static str, Span)>,
+    strangers: bool,
+}
 
 impl Written {
     /// Those of `keys` that are there, in the file's order.
     pub(crate) fn among(&self, keys: &[&str]) -> Vec<(&'static str, Span)> {
-        self.0.iter().filter(|(key, _)| keys.contains(key)).copied().collect()
+        self.known.iter().filter(|(key, _)| keys.contains(key)).copied().collect()
+    }
+
+    /// How many known fields there are.
+    pub(crate) fn count(&self) -> usize {
+        self.known.len()
     }
 
     /// Where the name of `key` stands, if it is there.
     pub(crate) fn place(&self, key: &str) -> Option<Span> {
-        self.0.iter().find(|(written, _)| *written == key).map(|(_, span)| *span)
+        self.known.iter().find(|(written, _)| *written == key).map(|(_, span)| *span)
+    }
+
+    /// Whether there are unknown fields too. Each was said to be an error, and may be what seems to be missing.
+    pub(crate) fn strangers(&self) -> bool {
+        self.strangers
     }
 }
 
@@ -78,7 +91,8 @@ impl<'n> Fields<'n> {
         let place = |entry: &Entry| {
             known.iter().find(|key| **key == entry.key).map(|key| (*key, entry.key_span))
         };
-        Written(self.entries.iter().filter_map(place).collect())
+        let known: Vec<_> = self.entries.iter().filter_map(place).collect();
+        Written { strangers: known.len() < self.entries.len(), known }
     }
 
     /// A field that may be absent.

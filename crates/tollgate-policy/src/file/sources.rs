@@ -37,6 +37,13 @@ record! {
     }
 }
 
+impl SourceForm {
+    /// Whether it has a `default`, and nothing else, right or wrong.
+    pub(crate) fn says_only_default(&self) -> bool {
+        self.default.is_some() && self.written.count() == 1 && !self.written.strangers()
+    }
+}
+
 /// A source in a list: written out, or `ip`.
 pub(crate) type SourceItem = Short<IpWord, SourceForm>;
 

@@ -5,7 +5,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 use tollgate_core::{Micros, Timestamp};
 
-use super::collections::{Maybe, Named, OneOrMany};
+use super::collections::{Maybe, Named, OneOrMany, Short};
 use super::node::{Node, Value};
 use super::scalars::text_of;
 use super::shape::{At, Shape, choice, into_schema, record};
@@ -23,9 +23,9 @@ record! {
 record! {
     /// One test: requests on virtual time, against a policy that counted nothing yet.
     TestForm, "a test" {
-        /// What it shows.
-        required name: String,
-        /// The time of its first request; 2026-01-01T00:00:00Z unless said otherwise.
+        /// What it shows; where it stands unless said otherwise.
+        optional name: String,
+        /// The time of its first request; what that says itself, else 2026-01-01T00:00:00Z.
         optional start: MomentForm,
         /// What all its requests have in common.
         optional defaults: CommonForm,
@@ -60,13 +60,13 @@ record! {
         /// When it comes: seconds since 1970 with up to six decimals, or RFC 3339.
         optional time: MomentForm,
         /// When it comes, since the test's start.
-        optional at: Micros,
+        optional at: SecondsForm,
         /// When it comes, since the request before.
-        optional after: Micros,
+        optional after: SecondsForm,
         /// How many requests; 1 unless said otherwise.
         optional repeat: u64,
         /// The time between two of them.
-        optional every: Micros,
+        optional every: SecondsForm,
         /// The socket's peer.
         optional ip: String,
         /// `GET` unless said otherwise.
@@ -85,8 +85,8 @@ record! {
         optional status: u64,
         /// How long the upstream takes: `300ms`, or seconds with up to six decimals.
         optional duration: SecondsForm,
-        /// What is expected.
-        optional expect: ExpectForm,
+        /// What is expected; a decision alone may stand for itself.
+        optional expect: Short<ExpectedDecision, ExpectForm>,
     }
 }
 
@@ -97,10 +97,16 @@ record! {
         optional decision: ExpectedDecision,
         /// Exactly these limits refuse, in the route's order.
         optional refused_by: OneOrMany<String>,
-        /// The retry time, exact: `59s`, or `never`.
+        /// The same, by another name.
+        optional limit: OneOrMany<String>,
+        /// The retry time, exact: `59s`, seconds with up to six decimals, or `never`.
         optional retry_after: ExpectedRetry,
+        /// The retry time in microseconds, as a decision line has it; `null` is never.
+        optional retry_after_us: Maybe<u64>,
         /// How long it waits, exact.
-        optional delay: Micros,
+        optional delay: SecondsForm,
+        /// How long it waits, in microseconds.
+        optional delay_us: u64,
         /// `remaining` of limits, by name, after the last repetition.
         optional remaining: Vec<Named<u64>>,
         /// The route's place in `routes`, counted from 0; empty for none.
@@ -124,13 +130,14 @@ impl Shape for ExpectedRetry {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<ExpectedRetry> {
         match &node.value {
             Value::Scalar(text) if text == "never" => Some(ExpectedRetry::Never),
-            _ => Micros::decode(node, sink).map(ExpectedRetry::After),
+            _ => {
+                SecondsForm::decode(node, sink).map(|SecondsForm(span)| ExpectedRetry::After(span))
+            }
         }
     }
 
     fn schema(generator: &mut SchemaGenerator) -> Schema {
-        let span = Micros::schema(generator);
-        into_schema(json!({ "anyOf": [span, { "const": "never" }] }))
+        SecondsForm::schema(generator)
     }
 }
 

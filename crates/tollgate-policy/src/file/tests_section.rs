@@ -2,12 +2,14 @@
 
 use tollgate_core::{Micros, Timestamp};
 
-use super::collections::Named;
+use super::collections::{Maybe, Named, Short};
 use super::diagnostic::Span;
 use super::names::Known;
 use super::shape::At;
 use super::sink::Sink;
-use super::test_case::{Expect, Place, RequestTemplate, TestCase, TestStep};
+use super::test_case::{
+    Expect, ExpectedDecision, ExpectedRetry, Place, RequestTemplate, TestCase, TestStep,
+};
 use super::test_forms::{CommonForm, ExpectForm, StepForm, TestForm};
 
 /// 2026-01-01T00:00:00Z: a moment at which a minute, an hour, a day and a month begin.
@@ -37,7 +39,10 @@ pub(crate) fn tests(
 
 fn test(form: &At<TestForm>, limits: &Known, sink: &mut Sink<'_>) -> TestCase {
     let test = &form.value;
-    let start = test.start.as_ref().map_or(START, |start| start.value.0);
+    // A trace's times are absolute: the first says when the test begins, unless the test itself does.
+    let first = test.requests.as_ref().and_then(|requests| requests.value.first());
+    let first = first.and_then(|step| step.value.time.as_ref());
+    let start = test.start.as_ref().or(first).map_or(START, |start| start.value.0);
     let mut steps = Vec::new();
     let mut now = start;
     for step in test.requests.iter().flat_map(|requests| &requests.value) {
@@ -45,8 +50,12 @@ fn test(form: &At<TestForm>, limits: &Known, sink: &mut Sink<'_>) -> TestCase {
         now = made.request(made.repeat - 1).time;
         steps.push(made);
     }
-    let name = test.name.as_ref().map_or(String::new(), |name| name.value.clone());
-    TestCase { name, place: place(form.span, sink), start, steps }
+    let place = place(form.span, sink);
+    let name = match &test.name {
+        Some(name) => name.value.clone(),
+        None => format!("line {}", place.line),
+    };
+    TestCase { name, place, start, steps }
 }
 
 fn place(span: Span, sink: &Sink<'_>) -> Place {
@@ -75,7 +84,7 @@ fn step(
         place: place(form.span, sink),
         time: time(form, start, now, sink),
         repeat,
-        every: step.every.as_ref().map_or(Micros::ZERO, |every| every.value),
+        every: step.every.as_ref().map_or(Micros::ZERO, |every| every.value.0),
         request: template(step, common.map(|common| &common.value), sink),
         expect: step
             .expect
@@ -100,8 +109,8 @@ fn time(form: &At<StepForm>, start: Timestamp, now: Timestamp, sink: &mut Sink<'
     }
     let time = match (&step.time, &step.at, &step.after) {
         (Some(time), _, _) => time.value.0,
-        (_, Some(at), _) => later(start, at.value),
-        (_, _, Some(after)) => later(now, after.value),
+        (_, Some(at), _) => later(start, at.value.0),
+        (_, _, Some(after)) => later(now, after.value.0),
         _ => now,
     };
     if time < now {
@@ -169,28 +178,56 @@ fn check_addresses(step: &TestStep, at: Span, sink: &mut Sink<'_>) {
     }
 }
 
-fn expect(form: &ExpectForm, limits: &Known, sink: &mut Sink<'_>) -> Expect {
-    let number = |field: &Option<At<u64>>| field.as_ref().map(|field| field.value);
-    for name in form.refused_by.iter().flat_map(|names| &names.value.0) {
+fn expect(
+    form: &Short<ExpectedDecision, ExpectForm>,
+    limits: &Known,
+    sink: &mut Sink<'_>,
+) -> Expect {
+    let form = match form {
+        Short::Short(decision) => {
+            return Expect { decision: Some(*decision), ..Expect::default() };
+        }
+        Short::Long(form) => form,
+    };
+    for pair in [["refused_by", "limit"], ["retry_after", "retry_after_us"], ["delay", "delay_us"]]
+    {
+        if let [(one, _), (other, at), ..] = form.written.among(&pair).as_slice() {
+            let message = format!("`{other}` says the same as `{one}`");
+            sink.error(*at, message, "keep one of them".to_owned());
+        }
+    }
+    let refused_by = form.refused_by.as_ref().or(form.limit.as_ref());
+    for name in refused_by.iter().flat_map(|names| &names.value.0) {
         limits.place(&name.value, name.span, sink);
     }
     let remaining = form.remaining.as_ref().map_or(&[][..], |named| named.value.as_slice());
     for named in remaining {
         limits.place(&named.name, named.name_span, sink);
     }
+    let number = |field: &Option<At<u64>>| field.as_ref().map(|field| field.value);
     let left = |one: &Named<u64>| Some((one.name.clone(), one.value.as_ref()?.value));
     Expect {
         decision: form.decision.as_ref().map(|decision| decision.value),
-        refused_by: form
-            .refused_by
-            .as_ref()
+        refused_by: refused_by
             .map(|names| names.value.0.iter().map(|name| name.value.clone()).collect()),
-        retry_after: form.retry_after.as_ref().map(|retry| retry.value),
-        delay: form.delay.as_ref().map(|delay| delay.value),
+        retry_after: retry_after(form),
+        delay: match (&form.delay, &form.delay_us) {
+            (Some(delay), _) => Some(delay.value.0),
+            (None, micros) => number(micros).map(Micros::new),
+        },
         remaining: remaining.iter().filter_map(left).collect(),
         route: form.route.as_ref().map(|route| route.value.0.and_then(|at| at.try_into().ok())),
         admitted: number(&form.admitted),
         delayed: number(&form.delayed),
         refused: number(&form.refused),
     }
+}
+
+fn retry_after(form: &ExpectForm) -> Option<ExpectedRetry> {
+    let in_micros = |micros: &At<Maybe<u64>>| match micros.value.0 {
+        Some(micros) => ExpectedRetry::After(Micros::new(micros)),
+        None => ExpectedRetry::Never,
+    };
+    let said = form.retry_after.as_ref().map(|retry| retry.value);
+    said.or_else(|| form.retry_after_us.as_ref().map(in_micros))
 }

@@ -374,3 +374,19 @@ fn what_is_no_yaml_says_what_would_be_right() {
         assert!(found[0].contains(help), "{help:?} not in {found:#?}");
     }
 }
+
+/// A field that is wrong is absent to what follows: nothing is said that would be right once it is.
+#[test]
+fn what_is_wrong_once_is_said_once() {
+    for (limit, words) in [
+        ("leaky_bucket: { rate: 1/s, burst: 600, nodelay: yes }", "`yes` is no truth value"),
+        ("token_buket: { rate: 1/s }", "did you mean `token_bucket`?"),
+    ] {
+        let found = errors(&with_limit(limit));
+        assert!(found.len() == 1 && found[0].contains(words), "{found:#?}");
+    }
+    for identity in ["{ json: /user }", "{ heder: x-user, from: anyone }"] {
+        let found = errors(&format!("identity: {{ user: {identity} }}\nroutes: []\n"));
+        assert_eq!(found.len(), 1, "{found:#?}");
+    }
+}

@@ -312,3 +312,18 @@ fn names_are_shared_not_copied() {
     assert_eq!(&*name, "one");
     assert!(settings.limits[0].classes[0].algorithm.is_none());
 }
+
+#[test]
+fn spellings_that_can_only_mean_one_thing() {
+    let settings = |head: &str| {
+        let rest = "identity: { user: [{ query: u }, { cookie: u, from: anyone }, { default: nobody }] }\n\
+                    tables:\nroutes: [{ limits: [] }]\n";
+        meaning(&format!("{head}{rest}")).settings
+    };
+    let read =
+        settings("client_address: { trusted_hops: 1, header: X-FORWARDED-FOR, nat64: True }\n");
+    assert_eq!(read.client_address.header, ForwardedHeader::XForwardedFor);
+    assert!(read.client_address.nat64);
+    let user = &read.identities[0];
+    assert_eq!((user.sources.len(), user.default.as_deref()), (2, Some("nobody")));
+}

@@ -83,7 +83,7 @@ fn mistakes() {
         ("{ repeat: 300, ip: \"192.0.2.{n}\" }", "`192.0.2.299` is no address"),
         ("{ ip: here }", "`here` is no address"),
         ("{ time: 5, at: 5s }", "a request comes at one time"),
-        ("{ time: 5 }", "before the request above"),
+        ("{ time: 5, expect: { limit: api, refused_by: api } }", "says the same as `limit`"),
         ("{ time: 1.1234567 }", "no time"),
         ("{ time: yesterday }", "no time"),
         ("{ status: 99 }", "100 to 599"),
@@ -99,6 +99,40 @@ fn mistakes() {
     }
     let twice = "- { name: a, requests: [] }\n- { name: a, requests: [] }\n";
     assert!(errors(&policy(twice))[0].contains("two tests are named `a`"));
+}
+
+#[test]
+fn a_request_before_the_one_above() {
+    let found = errors(&policy("- requests:\n  - { time: 5 }\n  - { time: 4.5 }\n"));
+    assert!(found[0].starts_with("6:7 this is before the request above"), "{found:#?}");
+    let found = errors(&policy("- start: 2026-01-01T00:00:00Z\n  requests:\n  - { time: 5 }\n"));
+    assert!(found[0].starts_with("6:7 this is before the request above"), "{found:#?}");
+}
+
+/// Requests as trace lines have them, and expectations in the words of decision lines.
+#[test]
+fn the_words_of_a_trace_will_do() {
+    let cases = cases(
+        "- requests:\n\
+         \x20 - { time: 0, ip: 192.0.2.1, expect: admit }\n\
+         \x20 - { time: 1.5, headers: { x-a: 5 }, expect: { decision: refuse, limit: api, retry_after_us: 58500000 } }\n\
+         \x20 - { after: 0.5, expect: { decision: delay, delay_us: 7 } }\n\
+         \x20 - { after: 0, expect: { retry_after_us: null, refused_by: [] } }\n\
+         \x20 - { at: 1m, expect: { retry_after: 0.25 } }\n",
+    );
+    let case = &cases[0];
+    assert_eq!((case.name.as_str(), case.start), ("line 4", Timestamp::EPOCH));
+    let times: Vec<u64> = case.steps.iter().map(|step| step.time.as_micros()).collect();
+    assert_eq!(times, [0, 1_500_000, 2_000_000, 2_000_000, 60_000_000]);
+    let expect = |step: usize| &case.steps[step].expect;
+    let after = |micros| Some(ExpectedRetry::After(Micros::new(micros)));
+    assert_eq!(expect(0).decision, Some(ExpectedDecision::Admit));
+    assert_eq!(expect(1).refused_by, Some(vec!["api".to_owned()]));
+    assert_eq!(expect(1).retry_after, after(58_500_000));
+    assert_eq!(expect(2).delay, Some(Micros::new(7)));
+    assert_eq!(expect(3).retry_after, Some(ExpectedRetry::Never));
+    assert_eq!(expect(3).refused_by, Some(Vec::new()));
+    assert_eq!(expect(4).retry_after, after(250_000));
 }
 
 #[test]

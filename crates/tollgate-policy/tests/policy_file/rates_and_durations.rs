@@ -18,6 +18,9 @@ fn durations() {
         ("1w", 604_800 * SECOND),
         ("1y", 365 * 86_400 * SECOND),
         ("0s", 0),
+        ("0", 0),
+        ("1\u{b5}s", 1),
+        ("1\u{3bc}s", 1),
         ("2 hours", 7_200 * SECOND),
         ("1day2hours", 93_600 * SECOND),
         (" 30s ", 30 * SECOND),
@@ -65,6 +68,7 @@ fn rates() {
         ("5 / s", 5, SECOND),
         ("5 per second", 5, SECOND),
         ("0/s", 0, SECOND),
+        ("1e9/s", 1_000_000_000, SECOND),
         ("120000/minute", 120_000, 60 * SECOND),
         ("18446744073709551615/h", u64::MAX, 3_600 * SECOND),
     ] {
@@ -88,6 +92,9 @@ fn what_is_no_rate_says_what_would_be_right() {
         ("2.5/m", "`5 per 2m`"),
         ("0.0/s", "`5 per 10s`"),
         ("18446744073709551616/s", "at most"),
+        ("1e20/s", "`5 per 10s`"),
+        ("1e-3/s", "`5 per 10s`"),
+        ("1.5e3/s", "`5 per 10s`"),
         ("5/s/s", "no unit"),
     ] {
         let error = parse_rate(text).expect_err(text);
