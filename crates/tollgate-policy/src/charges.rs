@@ -1,27 +1,26 @@
 //! From facts to charges: which limits, which key, what cost.
 
 use std::borrow::Cow;
-use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tollgate_core::{Period, Timestamp};
 
 use crate::identity::{Asker, Resolved};
-use crate::key::{MISSING_PART, Spellings};
+use crate::key::{Part, Spellings};
 use crate::limit::CompiledLimit;
 use crate::path::normalise;
 use crate::route::is_preflight;
 use crate::settings::{DefaultRoute, IdentityRef, Missing};
 use crate::{Facts, Policy, Rejection};
 
-/// The charges of one request. Reused, it allocates for none but unusually long keys.
+/// The charges of one request. Reused, it allocates for none but keys longer than all before.
 #[derive(Debug, Default)]
 pub struct Charges {
     /// The matched route's place in `routes`.
     pub route: Option<usize>,
     planned: SmallVec<[Planned; 4]>,
-    keys: SmallVec<[u8; 256]>,
+    found: SmallVec<[Resolved; 8]>,
     spellings: Spellings,
 }
 
@@ -40,7 +39,7 @@ pub struct Planned {
     pub period: Option<Period>,
     /// The request's end may change what was taken: a slot, or a charge that depends on the status.
     pub ends: bool,
-    key: Range<u32>,
+    key: Part,
 }
 
 /// Who is counted, once it is known and before it is charged: what a temporary override goes by.
@@ -59,14 +58,17 @@ pub struct Subject<'a> {
 impl Charges {
     /// What is charged, in the route's order, each with its key.
     pub fn iter(&self) -> impl Iterator<Item = (&Planned, &[u8])> {
-        let key = |planned: &Planned| planned.key.start as usize..planned.key.end as usize;
-        self.planned.iter().map(move |planned| (planned, &self.keys[key(planned)]))
+        self.planned.iter().map(|planned| (planned, self.spellings.spelling(planned.key)))
+    }
+
+    /// Whether the request's end may change something of what was taken.
+    pub(crate) fn end_matters(&self) -> bool {
+        self.planned.iter().any(|planned| planned.ends)
     }
 
     fn clear(&mut self) {
         self.route = None;
         self.planned.clear();
-        self.keys.clear();
         self.spellings.clear();
     }
 }
@@ -95,19 +97,19 @@ impl Policy {
             return Ok(());
         }
         let cost = self.costs[place].of(facts);
-        let Charges { planned, keys, spellings, .. } = charges;
-        let mut asker = Asker::new(self, facts, &path, now, spellings);
+        let Charges { planned, found, spellings, .. } = charges;
+        if found.len() != self.identities.len() {
+            found.resize(self.identities.len(), Resolved::Unasked);
+        }
+        found.fill(Resolved::Unasked);
+        let mut asker = Asker::new(self, facts, &path, now, found, spellings);
         for &limit in &route.limits {
-            let start = keys.len();
-            match self.plan(limit, cost, now, &class_of, &mut asker, keys)? {
-                Some(charge) => planned.push(charge),
-                None => keys.truncate(start),
-            }
+            self.plan(limit, cost, now, &class_of, &mut asker, planned)?;
         }
         Ok(())
     }
 
-    /// The charge of the limit at `limit`, its key written at the end of `keys`; `None` where it is not asked.
+    /// Adds the charge of the limit at `limit` to `plan`, where the limit is asked.
     fn plan(
         &self,
         limit: usize,
@@ -115,25 +117,22 @@ impl Policy {
         now: Timestamp,
         class_of: &impl Fn(&Subject<'_>) -> usize,
         asker: &mut Asker<'_, '_>,
-        keys: &mut SmallVec<[u8; 256]>,
-    ) -> Result<Option<Planned>, Rejection> {
+        plan: &mut SmallVec<[Planned; 4]>,
+    ) -> Result<(), Rejection> {
         let compiled = &self.limits[limit];
-        let start = keys.len();
-        if !self.write_key(compiled, asker, keys)? {
-            return Ok(None);
-        }
+        let Some(key) = self.key(compiled, asker)? else { return Ok(()) };
         let class = compiled.by.map_or(0, |by| {
             let value = asker.value(by);
             let class = asker.with_text(value, |text| compiled.class(text));
             class.unwrap_or(compiled.default_class)
         });
-        let class = class_of(&Subject { limit, class, key: &keys[start..], now });
-        let Some(parameters) = compiled.classes.get(class) else { return Ok(None) };
-        let Some(definition) = parameters.definition else { return Ok(None) };
+        let class = class_of(&Subject { limit, class, key: asker.spellings().spelling(key), now });
+        let Some(parameters) = compiled.classes.get(class) else { return Ok(()) };
+        let Some(definition) = parameters.definition else { return Ok(()) };
         let period = parameters.periods.as_ref().map(|periods| periods.around(now));
         let ends = parameters.slots || compiled.charge_when.is_some();
-        let key = start as u32..keys.len() as u32;
-        Ok(Some(Planned { limit, class, definition, cost, period, ends, key }))
+        plan.push(Planned { limit, class, definition, cost, period, ends, key });
+        Ok(())
     }
 
     /// Finds the route of the request of `facts` and leaves `charges` without any charge.
@@ -159,38 +158,50 @@ impl Policy {
         }
     }
 
-    /// Writes the key of `limit`; false where the limit is not asked.
-    fn write_key(
+    /// The key of `limit`; `None` where the limit is not asked.
+    #[inline]
+    fn key(
         &self,
         limit: &CompiledLimit,
         asker: &mut Asker<'_, '_>,
-        key: &mut SmallVec<[u8; 256]>,
-    ) -> Result<bool, Rejection> {
-        for &reference in &limit.key {
-            match asker.value(reference) {
-                Resolved::Value(part) | Resolved::Address(part, _) => {
-                    key.extend_from_slice(asker.spelling(part));
+    ) -> Result<Option<Part>, Rejection> {
+        match *limit.key {
+            [] => Ok(Some(Part::default())),
+            // The value's own spelling is the key.
+            [only] => self.part(limit, only, asker),
+            _ => {
+                let mut parts: SmallVec<[Part; 4]> = SmallVec::new();
+                for &reference in &limit.key {
+                    let Some(part) = self.part(limit, reference, asker)? else { return Ok(None) };
+                    parts.push(part);
                 }
-                Resolved::Unasked | Resolved::Missing { ambiguous: false } => {
-                    match limit.missing {
-                        Missing::Skip => return Ok(false),
-                        Missing::Share => key.extend_from_slice(MISSING_PART),
-                        Missing::Ip => write_address(asker, key),
-                        // A limit that never decides rejects nothing either.
-                        Missing::Reject if limit.shadow => return Ok(false),
-                        Missing::Reject => return Err(self.rejection(limit, reference)),
-                    }
-                }
-                // Adding a second value must not open the way around the limit.
-                Resolved::Missing { ambiguous: true } => match limit.missing {
-                    Missing::Share => key.extend_from_slice(MISSING_PART),
-                    Missing::Skip | Missing::Ip => write_address(asker, key),
-                    Missing::Reject if limit.shadow => return Ok(false),
-                    Missing::Reject => return Err(self.rejection(limit, reference)),
-                },
+                Ok(Some(asker.spellings().joined(&parts)))
             }
         }
-        Ok(true)
+    }
+
+    /// What stands for `reference` in the key of `limit`; `None` where the limit is not asked.
+    #[inline]
+    fn part(
+        &self,
+        limit: &CompiledLimit,
+        reference: IdentityRef,
+        asker: &mut Asker<'_, '_>,
+    ) -> Result<Option<Part>, Rejection> {
+        let ambiguous = match asker.value(reference) {
+            Resolved::Value(part) | Resolved::Address(part) => return Ok(Some(part)),
+            Resolved::Missing { ambiguous } => ambiguous,
+            Resolved::Unasked => false,
+        };
+        match limit.missing {
+            Missing::Share => Ok(Some(asker.spellings().missing())),
+            // Adding a second value must not open the way around the limit.
+            Missing::Skip if !ambiguous => Ok(None),
+            Missing::Skip | Missing::Ip => Ok(Some(address(asker))),
+            // A limit that never decides rejects nothing either.
+            Missing::Reject if limit.shadow => Ok(None),
+            Missing::Reject => Err(self.rejection(limit, reference)),
+        }
     }
 
     fn rejection(&self, limit: &CompiledLimit, identity: IdentityRef) -> Rejection {
@@ -206,10 +217,10 @@ impl Policy {
 }
 
 /// The address, or where there is none the bucket for all who lack it.
-fn write_address(asker: &mut Asker<'_, '_>, key: &mut SmallVec<[u8; 256]>) {
+fn address(asker: &mut Asker<'_, '_>) -> Part {
     match asker.address() {
-        Resolved::Address(part, _) => key.extend_from_slice(asker.spelling(part)),
-        _ => key.extend_from_slice(MISSING_PART),
+        Resolved::Address(part) => part,
+        _ => asker.spellings().missing(),
     }
 }
 

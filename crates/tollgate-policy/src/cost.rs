@@ -3,7 +3,7 @@
 use http::HeaderName;
 
 use crate::Facts;
-use crate::identity::{Single, compile_header, single};
+use crate::identity::{Single, compile_header};
 use crate::settings::{self, From};
 
 /// A compiled cost.
@@ -45,7 +45,7 @@ impl Cost {
                 if *from == From::TrustedProxies && !facts.trusted {
                     return *default;
                 }
-                match single(facts.headers.values(name)) {
+                match facts.headers.single(name) {
                     Single::Absent => *default,
                     Single::Several => *max,
                     Single::One(text) => units(text).map_or(*max, |units| units.clamp(*min, *max)),

@@ -2,7 +2,10 @@
 
 use std::net::IpAddr;
 
-use http::HeaderName;
+use http::header::ValueIter;
+use http::{HeaderName, HeaderValue};
+
+use crate::identity::{Single, single};
 
 /// The facts of one request. Everything is borrowed: deciding copies nothing.
 #[derive(Clone, Copy, Debug)]
@@ -56,26 +59,57 @@ pub enum Headers<'a> {
 
 impl<'a> Headers<'a> {
     /// The values of every field line called `name`, in order, without the white space around them.
-    pub fn values(self, name: &HeaderName) -> impl Iterator<Item = &'a [u8]> {
-        let (map, pairs) = match self {
-            Headers::Map(map) => (Some(map.get_all(name).into_iter()), None),
-            Headers::Pairs(pairs) => (None, Some(pairs.iter())),
+    pub fn values<'n>(self, name: &'n HeaderName) -> impl Iterator<Item = &'a [u8]> + use<'a, 'n> {
+        let values = match self {
+            Headers::Map(map) => Values::Map(map.get_all(name).into_iter()),
+            Headers::Pairs(pairs) => Values::Pairs(pairs.iter(), name.as_str()),
         };
-        let live = map.into_iter().flatten().map(http::HeaderValue::as_bytes);
-        let name = name.as_str();
-        let recorded = pairs.into_iter().flatten();
-        let recorded =
-            recorded.filter(move |(field, _)| *field == name).map(|(_, value)| value.as_bytes());
-        live.chain(recorded).map(trim)
+        values.map(trim)
+    }
+
+    /// What the field lines called `name` say together.
+    #[inline]
+    pub(crate) fn single(self, name: &HeaderName) -> Single<&'a [u8]> {
+        // Not by way of `values`: a loop for each form is much shorter, and every identity of every request comes here.
+        match self {
+            Headers::Map(map) => {
+                single(map.get_all(name).into_iter().map(|value| trim(value.as_bytes())))
+            }
+            Headers::Pairs(pairs) => {
+                let name = name.as_str();
+                let lines = pairs.iter().filter(|(field, _)| *field == name);
+                single(lines.map(|(_, value)| trim(value.as_bytes())))
+            }
+        }
+    }
+}
+
+/// The values of one name's field lines, as they stand.
+enum Values<'a, 'n> {
+    Map(ValueIter<'a, HeaderValue>),
+    Pairs(std::slice::Iter<'a, (&'a str, &'a str)>, &'n str),
+}
+
+impl<'a> Iterator for Values<'a, '_> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        match self {
+            Values::Map(lines) => lines.next().map(HeaderValue::as_bytes),
+            Values::Pairs(lines, name) => {
+                lines.find(|(field, _)| field == name).map(|(_, value)| value.as_bytes())
+            }
+        }
     }
 }
 
 /// `value` without the optional white space (RFC 9110, 5.6.3) around it.
 fn trim(value: &[u8]) -> &[u8] {
-    let blank = |byte: &u8| matches!(byte, b' ' | b'\t');
-    let start = value.iter().position(|byte| !blank(byte)).unwrap_or(value.len());
-    let end = value.iter().rposition(|byte| !blank(byte)).map_or(start, |last| last + 1);
-    &value[start..end]
+    let mut value = value;
+    while let [b' ' | b'\t', rest @ ..] | [rest @ .., b' ' | b'\t'] = value {
+        value = rest;
+    }
+    value
 }
 
 #[cfg(test)]
@@ -93,6 +127,9 @@ mod tests {
         for headers in [Headers::Map(&map), Headers::Pairs(&pairs)] {
             let values: Vec<_> = headers.values(&name).collect();
             assert_eq!(values, [&b"u1"[..], b"", b"u 2"], "{headers:?}");
+            assert_eq!(headers.single(&name), Single::Several, "{headers:?}");
+            let other = HeaderName::from_static("x-other");
+            assert_eq!(headers.single(&other), Single::One(&b"o"[..]), "{headers:?}");
         }
     }
 }

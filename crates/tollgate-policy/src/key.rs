@@ -6,8 +6,6 @@
 
 use std::net::IpAddr;
 
-use smallvec::SmallVec;
-
 /// Nothing there: a bucket that no client can name.
 const MISSING: u8 = 0;
 /// An address: family, prefix, bits.
@@ -19,19 +17,16 @@ const VALUE: u8 = 2;
 pub(crate) const DEFAULT_SOURCE: u8 = u8::MAX;
 
 /// Kind, source and length.
-const HEAD: usize = 6;
+const HEAD: u32 = 6;
 
-/// The spelling of a missing value.
-pub(crate) const MISSING_PART: &[u8] = &[MISSING];
-
-/// Spellings of the values of one request.
+/// Spellings of one request's values, and of the keys that consist of several.
 #[derive(Debug, Default)]
 pub(crate) struct Spellings {
-    bytes: SmallVec<[u8; 256]>,
+    bytes: Vec<u8>,
 }
 
 /// Where one spelling is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Part {
     start: u32,
     text: u32,
@@ -46,26 +41,45 @@ impl Spellings {
 
     /// Spells a value of the identity's `source`-th source; `None` where it is empty. `fold` may change its text.
     pub(crate) fn value(&mut self, source: u8, text: &[u8], fold: bool) -> Option<Part> {
-        let start = self.bytes.len();
-        self.bytes.extend_from_slice(&[VALUE, source, 0, 0, 0, 0]);
-        let text_start = start + HEAD;
-        if fold && !text.is_ascii() {
-            self.bytes.extend_from_slice(&crate::identity::fold(text));
-        } else {
-            self.bytes.extend_from_slice(text);
-            if fold {
-                self.bytes[text_start..].make_ascii_lowercase();
-            }
+        if !fold {
+            return self.verbatim(source, text);
         }
-        let length = self.bytes.len() - text_start;
+        if !text.is_ascii() {
+            return self.verbatim(source, &crate::identity::fold(text));
+        }
+        let part = self.verbatim(source, text)?;
+        self.bytes[part.text as usize..].make_ascii_lowercase();
+        Some(part)
+    }
+
+    #[inline]
+    fn verbatim(&mut self, source: u8, text: &[u8]) -> Option<Part> {
         // Beyond 4 GiB no header, query or path comes.
-        let sizes = u32::try_from(length).ok().zip(u32::try_from(self.bytes.len()).ok());
-        let Some((length, end)) = sizes.filter(|&(length, _)| length > 0) else {
-            self.bytes.truncate(start);
-            return None;
-        };
-        self.bytes[start + 2..text_start].copy_from_slice(&length.to_le_bytes());
-        Some(Part { start: start as u32, text: text_start as u32, end })
+        let start = u32::try_from(self.bytes.len()).ok()?;
+        let length = u32::try_from(text.len()).ok().filter(|length| *length > 0)?;
+        let text_start = start.checked_add(HEAD)?;
+        let end = text_start.checked_add(length)?;
+        let [a, b, c, d] = length.to_le_bytes();
+        self.bytes.extend_from_slice(&[VALUE, source, a, b, c, d]);
+        self.bytes.extend_from_slice(text);
+        Some(Part { start, text: text_start, end })
+    }
+
+    /// Spells a missing value.
+    pub(crate) fn missing(&mut self) -> Part {
+        let start = self.bytes.len() as u32;
+        self.bytes.push(MISSING);
+        Part { start, text: start + 1, end: start + 1 }
+    }
+
+    /// Spells the key that consists of `parts`.
+    pub(crate) fn joined(&mut self, parts: &[Part]) -> Part {
+        let start = self.bytes.len() as u32;
+        for part in parts {
+            self.bytes.extend_from_within(part.start as usize..part.end as usize);
+        }
+        let end = self.bytes.len() as u32;
+        Part { start, text: end, end }
     }
 
     /// Spells an address, already cut to `prefix` where it is IPv6.
@@ -162,21 +176,14 @@ mod tests {
 
     fn key(words: &[Word]) -> Vec<u8> {
         let mut spellings = Spellings::default();
-        let mut key = Vec::new();
-        for word in words {
-            let part = match word {
-                Word::Missing => {
-                    key.extend_from_slice(MISSING_PART);
-                    continue;
-                }
-                Word::Address(address) => spellings.address(*address, 64),
-                Word::Value(source, text) => {
-                    spellings.value(*source, text, false).expect("not empty")
-                }
-            };
-            key.extend_from_slice(spellings.spelling(part));
-        }
-        key
+        let mut part = |word: &Word| match word {
+            Word::Missing => spellings.missing(),
+            Word::Address(address) => spellings.address(*address, 64),
+            Word::Value(source, text) => spellings.value(*source, text, false).expect("not empty"),
+        };
+        let parts: Vec<_> = words.iter().map(&mut part).collect();
+        let key = spellings.joined(&parts);
+        spellings.spelling(key).to_vec()
     }
 
     proptest! {

@@ -83,21 +83,21 @@ fn is_normal(path: &[u8]) -> bool {
     if path.first() != Some(&b'/') {
         return false;
     }
-    let mut before = b'/';
     let mut place = 1;
-    while let Some(&byte) = path.get(place) {
-        let fine = match byte {
+    while let Some(run) = path[place..].iter().position(|byte| !PLAIN[usize::from(*byte)]) {
+        place += run;
+        let before = path[place - 1];
+        let fine = match path[place] {
             // A second slash, or one after a dot: perhaps a dot segment.
             b'/' => before != b'/' && before != b'.',
             // A segment that begins with a dot is perhaps a dot segment.
             b'.' => before != b'/',
             b'%' => is_normal_escape(&path[place + 1..]),
-            _ => PLAIN[usize::from(byte)],
+            _ => false,
         };
         if !fine {
             return false;
         }
-        before = byte;
         place += 1;
     }
     true

@@ -55,8 +55,8 @@ impl<S: Store> Engine<S> {
         if asked.is_empty() {
             return Ok(Ruling::Decided(unlimited(&charges, now)));
         }
-        let mut answer = self.store().charge_all(&Call { charges: &asked, now, hold }).await?;
-        Ok(Ruling::Decided(report(bound, mode, &charges, &mut answer, hold)))
+        let mut answer = self.store().charge_all(&Call { charges: &asked, now, hold }).await;
+        ruling(bound, mode, &charges, &mut answer, hold)
     }
 }
 
@@ -104,8 +104,8 @@ impl Engine<MemoryStore> {
         if asked.is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let mut answer = self.store().charge_all_now(&Call { charges: &asked, now, hold })?;
-        Ok(Ruling::Decided(report(bound, mode, charges, &mut answer, hold)))
+        let mut answer = self.store().charge_all_now(&Call { charges: &asked, now, hold });
+        ruling(bound, mode, charges, &mut answer, hold)
     }
 }
 
@@ -146,6 +146,21 @@ fn unlimited(charges: &Charges, now: Timestamp) -> Decision {
         limits: SmallVec::new(),
         now,
         taken: Vec::new(),
+    }
+}
+
+/// What the store's answer comes to. It is large, so it is read where it is and not moved.
+#[inline]
+fn ruling(
+    bound: &Bound,
+    mode: Mode,
+    charges: &Charges,
+    answer: &mut Result<StoreOutcome, StoreError>,
+    hold: Option<Micros>,
+) -> Result<Ruling, StoreError> {
+    match answer {
+        Ok(answer) => Ok(Ruling::Decided(report(bound, mode, charges, answer, hold))),
+        Err(error) => Err(error.clone()),
     }
 }
 
@@ -205,7 +220,7 @@ fn held(
     hold: Option<Micros>,
 ) -> Vec<Held> {
     let mut held = Vec::new();
-    if !matches!(judged, Verdict::Delay(_)) && !charges.iter().any(|(planned, _)| planned.ends) {
+    if !matches!(judged, Verdict::Delay(_)) && !charges.end_matters() {
         return held;
     }
     for taken in std::mem::take(&mut answer.receipt).taken {

@@ -7,6 +7,7 @@ mod escapes;
 mod fold;
 mod resolve;
 mod single;
+mod sources;
 
 use http::HeaderName;
 

@@ -4,14 +4,13 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use arc_swap::Guard;
-use sha2::{Digest, Sha256};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 use tollgate_core::Timestamp;
 
-use super::{Credential, Identity, Single, Source, basic, cookie, escapes, single};
+use super::{Identity, Single, Source};
 use crate::key::{DEFAULT_SOURCE, Part, Spellings};
 use crate::lookups::{Claims, Lookups};
-use crate::settings::{ApiKeyAt, From, IdentityRef};
+use crate::settings::{From, IdentityRef};
 use crate::{Facts, Policy};
 
 /// What was found of one identity.
@@ -22,8 +21,8 @@ pub(crate) enum Resolved {
     Unasked,
     /// A value.
     Value(Part),
-    /// An address.
-    Address(Part, IpAddr),
+    /// The client's address.
+    Address(Part),
     /// None.
     Missing {
         /// There were several that differ.
@@ -33,7 +32,7 @@ pub(crate) enum Resolved {
 
 /// A row that a credential found: the same for all identities that ask.
 #[derive(Clone, Copy, Debug, Default)]
-enum Row {
+pub(super) enum Row {
     #[default]
     Unasked,
     Found(usize),
@@ -44,25 +43,31 @@ enum Row {
 /// One request's values, found as they are asked for.
 #[derive(Debug)]
 pub(crate) struct Asker<'p, 'a> {
-    policy: &'p Policy,
-    facts: &'p Facts<'a>,
-    path: &'p str,
-    now: Timestamp,
-    lookups: Option<Guard<Arc<Lookups>>>,
-    found: SmallVec<[Resolved; 8]>,
+    pub(super) policy: &'p Policy,
+    pub(super) facts: &'p Facts<'a>,
+    pub(super) path: &'p str,
+    pub(super) now: Timestamp,
+    pub(super) lookups: Option<Guard<Arc<Lookups>>>,
+    /// One for each identity of the policy.
+    found: &'p mut [Resolved],
+    /// The client's address as it is counted, once it was asked for.
+    pub(super) client: Option<IpAddr>,
     address: Resolved,
-    rows: SmallVec<[Row; 2]>,
-    claims: SmallVec<[Option<Single<Arc<Claims>>>; 1]>,
-    spellings: &'p mut Spellings,
+    /// One for each credential, once one was asked for.
+    pub(super) rows: SmallVec<[Row; 2]>,
+    /// One for each way in which tokens are verified, once one was asked for.
+    pub(super) claims: SmallVec<[Option<Single<Arc<Claims>>>; 1]>,
+    pub(super) spellings: &'p mut Spellings,
 }
 
 impl<'p, 'a> Asker<'p, 'a> {
-    /// Asks `facts`, with their path in normal form.
+    /// Asks `facts`, with their path in normal form. `found` has room for what is found of each identity.
     pub(crate) fn new(
         policy: &'p Policy,
         facts: &'p Facts<'a>,
         path: &'p str,
         now: Timestamp,
+        found: &'p mut [Resolved],
         spellings: &'p mut Spellings,
     ) -> Asker<'p, 'a> {
         Asker {
@@ -71,25 +76,27 @@ impl<'p, 'a> Asker<'p, 'a> {
             path,
             now,
             lookups: None,
-            found: smallvec![Resolved::Unasked; policy.identities.len()],
+            found,
+            client: None,
             address: Resolved::Unasked,
-            rows: smallvec![Row::Unasked; policy.credentials.len()],
-            claims: smallvec![None; policy.tokens().len()],
+            rows: SmallVec::new(),
+            claims: SmallVec::new(),
             spellings,
         }
     }
 
-    /// The spelling at `part`.
-    pub(crate) fn spelling(&self, part: Part) -> &[u8] {
-        self.spellings.spelling(part)
+    /// What was spelt so far.
+    pub(crate) fn spellings(&mut self) -> &mut Spellings {
+        self.spellings
     }
 
     /// Runs `read` on the text of what was found; an address in its canonical form.
     pub(crate) fn with_text<T>(&self, found: Resolved, read: impl FnOnce(&[u8]) -> T) -> Option<T> {
-        with_text(self.spellings, found, read)
+        with_text(self.spellings, self.client, found, read)
     }
 
     /// The value of `identity`.
+    #[inline]
     pub(crate) fn value(&mut self, identity: IdentityRef) -> Resolved {
         match identity {
             IdentityRef::Ip => self.address(),
@@ -104,10 +111,8 @@ impl<'p, 'a> Asker<'p, 'a> {
             self.address = match self.facts.client {
                 Some(client) => {
                     let address = settings.counted(client);
-                    Resolved::Address(
-                        self.spellings.address(address, settings.ipv6_prefix),
-                        address,
-                    )
+                    self.client = Some(address);
+                    Resolved::Address(self.spellings.address(address, settings.ipv6_prefix))
                 }
                 None => Resolved::Missing { ambiguous: false },
             };
@@ -115,15 +120,17 @@ impl<'p, 'a> Asker<'p, 'a> {
         self.address
     }
 
+    #[inline]
     fn declared(&mut self, place: usize) -> Resolved {
-        let policy = self.policy;
-        let Some(identity) = policy.identities.get(place) else {
-            return Resolved::Missing { ambiguous: false };
-        };
-        if matches!(self.found[place], Resolved::Unasked) {
-            self.found[place] = self.search(identity);
+        match self.found.get(place) {
+            None => ABSENT,
+            Some(Resolved::Unasked) => {
+                let found = self.search(&self.policy.identities[place]);
+                self.found[place] = found;
+                found
+            }
+            Some(found) => *found,
         }
-        self.found[place]
     }
 
     /// Asks the sources in order.
@@ -143,59 +150,23 @@ impl<'p, 'a> Asker<'p, 'a> {
     }
 
     fn ask(&mut self, source: &'p Source, place: u8, fold: bool) -> Resolved {
-        let facts = self.facts;
-        let spell = |spellings: &mut Spellings, text: &[u8]| {
-            spellings.value(place, text, fold).map_or(ABSENT, Resolved::Value)
-        };
         match source {
             Source::Ip => self.address(),
-            Source::Header { name, from } if self.believes(*from) => {
-                let text = single(facts.headers.values(name));
-                taken(text, |text| spell(self.spellings, text))
+            Source::Header { from, .. } | Source::Cookie { from, .. } if !self.believes(*from) => {
+                ABSENT
             }
-            Source::Cookie { name, from } if self.believes(*from) => {
-                let fields = facts.headers.values(&http::header::COOKIE);
-                let text = single(fields.flat_map(|field| cookie::values(field, name)));
-                taken(text, |text| spell(self.spellings, text))
+            Source::Header { name, .. } => self.header(name, place, fold),
+            Source::Cookie { name, .. } => self.cookie(name, place, fold),
+            Source::Query { name } => self.parameter(name, place, fold),
+            Source::Path { segment } => self.segment(*segment, place, fold),
+            Source::BasicUser => self.basic_user(place, fold),
+            Source::Jwt { token, claim } => self.claim(*token, claim, place, fold),
+            Source::ApiKey { credential, column } => {
+                self.key_holder(*credential, *column, place, fold)
             }
-            Source::Header { .. } | Source::Cookie { .. } => ABSENT,
-            Source::Query { name } => {
-                let text = single(escapes::parameters(facts.query.unwrap_or(""), name));
-                taken(text, |text| spell(self.spellings, &text))
-            }
-            Source::Path { segment } => {
-                let text = self.path.split('/').filter(|text| !text.is_empty()).nth(*segment);
-                let text = escapes::decode(text.unwrap_or("").as_bytes(), false);
-                spell(self.spellings, &text)
-            }
-            Source::BasicUser => {
-                let field = single(facts.headers.values(&http::header::AUTHORIZATION));
-                taken(field, |field| spell(self.spellings, &basic::user(field).unwrap_or_default()))
-            }
-            Source::Jwt { token, claim } => match self.claims(*token) {
-                Single::Several => AMBIGUOUS,
-                Single::Absent => ABSENT,
-                Single::One(claims) => {
-                    claims.text(claim, |text| spell(self.spellings, text)).unwrap_or(ABSENT)
-                }
-            },
-            Source::ApiKey { credential, column } => match self.row(*credential) {
-                Row::Ambiguous => AMBIGUOUS,
-                Row::Unknown | Row::Unasked => ABSENT,
-                Row::Found(row) => {
-                    let table = self.policy.credentials[*credential].table;
-                    self.cell(table, row, *column, place, fold)
-                }
-            },
             Source::Table { table, index, value_of, column } => {
                 let wanted = self.declared(*value_of);
-                let policy = self.policy;
-                let lookups = self.lookups.get_or_insert_with(|| policy.lookups.load());
-                let find = |text: &[u8]| lookups.table(*table).find(*index, text);
-                match with_text(self.spellings, wanted, find).flatten() {
-                    Some(row) => self.cell(*table, row, *column, place, fold),
-                    None => ABSENT,
-                }
+                self.look_up(wanted, (*table, *index, *column), place, fold)
             }
         }
     }
@@ -203,89 +174,21 @@ impl<'p, 'a> Asker<'p, 'a> {
     fn believes(&self, from: From) -> bool {
         from == From::Anyone || self.facts.trusted
     }
-
-    /// The tables and keys of this request: one state of them for all its identities.
-    fn lookups(&mut self) -> &Arc<Lookups> {
-        let policy = self.policy;
-        self.lookups.get_or_insert_with(|| policy.lookups.load())
-    }
-
-    fn cell(&mut self, table: usize, row: usize, column: usize, place: u8, fold: bool) -> Resolved {
-        let policy = self.policy;
-        let lookups = self.lookups.get_or_insert_with(|| policy.lookups.load());
-        let text = lookups.table(table).cell(row, column).unwrap_or("");
-        self.spellings.value(place, text.as_bytes(), fold).map_or(ABSENT, Resolved::Value)
-    }
-
-    /// The claims of the token that was presented; absent where it does not verify.
-    fn claims(&mut self, token: usize) -> Single<Arc<Claims>> {
-        if let Some(known) = &self.claims[token] {
-            return known.clone();
-        }
-        let header = &self.policy.tokens()[token].header;
-        let found = match single(self.facts.headers.values(header)) {
-            Single::Absent => Single::Absent,
-            Single::Several => Single::Several,
-            Single::One(field) => {
-                let text = basic::scheme(field, b"bearer").unwrap_or(field);
-                let now = self.now;
-                let claims = self.lookups().token(token).verify(text, now);
-                claims.map_or(Single::Absent, Single::One)
-            }
-        };
-        self.claims[token] = Some(found.clone());
-        found
-    }
-
-    /// The row of the API key that `credential` finds.
-    fn row(&mut self, credential: usize) -> Row {
-        if matches!(self.rows[credential], Row::Unasked) {
-            let credential_at = &self.policy.credentials[credential];
-            self.rows[credential] = match presented(credential_at, self.facts) {
-                Single::Absent => Row::Unknown,
-                Single::Several => Row::Ambiguous,
-                Single::One(digest) => {
-                    let table = self.lookups().table(credential_at.table);
-                    table.find(credential_at.index, &digest).map_or(Row::Unknown, Row::Found)
-                }
-            };
-        }
-        self.rows[credential]
-    }
 }
 
-fn with_text<T>(
+/// Runs `read` on the text of what was found; `client` is the address that was.
+pub(super) fn with_text<T>(
     spellings: &Spellings,
+    client: Option<IpAddr>,
     found: Resolved,
     read: impl FnOnce(&[u8]) -> T,
 ) -> Option<T> {
     match found {
         Resolved::Value(part) => Some(read(spellings.text(part))),
-        Resolved::Address(_, address) => Some(read(address.to_string().as_bytes())),
+        Resolved::Address(_) => client.map(|address| read(address.to_string().as_bytes())),
         Resolved::Unasked | Resolved::Missing { .. } => None,
     }
 }
 
-const ABSENT: Resolved = Resolved::Missing { ambiguous: false };
-const AMBIGUOUS: Resolved = Resolved::Missing { ambiguous: true };
-
-fn taken<T>(text: Single<T>, spell: impl FnOnce(T) -> Resolved) -> Resolved {
-    match text {
-        Single::Absent => ABSENT,
-        Single::Several => AMBIGUOUS,
-        Single::One(text) => spell(text),
-    }
-}
-
-/// The digest of the API key that was presented.
-fn presented(credential: &Credential, facts: &Facts<'_>) -> Single<[u8; 32]> {
-    let digest = |key: &[u8]| <[u8; 32]>::from(Sha256::digest(key));
-    match (&credential.at, &credential.header) {
-        (ApiKeyAt::Query(name), _) => {
-            single(escapes::parameters(facts.query.unwrap_or(""), name)).map(|key| digest(&key))
-        }
-        (ApiKeyAt::Header(_), None) => Single::Absent,
-        (ApiKeyAt::Header(_), Some(name)) => single(facts.headers.values(name))
-            .map(|field| digest(basic::scheme(field, b"bearer").unwrap_or(field))),
-    }
-}
+pub(super) const ABSENT: Resolved = Resolved::Missing { ambiguous: false };
+pub(super) const AMBIGUOUS: Resolved = Resolved::Missing { ambiguous: true };

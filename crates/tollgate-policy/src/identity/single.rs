@@ -24,6 +24,7 @@ impl<T> Single<T> {
 }
 
 /// What `values` say together.
+#[inline]
 pub(crate) fn single<T: AsRef<[u8]>>(values: impl Iterator<Item = T>) -> Single<T> {
     let mut values = values.filter(|value| !value.as_ref().is_empty());
     let Some(first) = values.next() else { return Single::Absent };

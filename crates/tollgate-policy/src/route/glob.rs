@@ -58,7 +58,8 @@ impl Glob {
 
     /// Whether it matches `path`, which is normal.
     pub(crate) fn matches(&self, path: &str) -> bool {
-        let bytes = path.strip_suffix('/').unwrap_or(path).as_bytes();
+        let bytes = path.as_bytes();
+        let bytes = bytes.strip_suffix(b"/").unwrap_or(bytes);
         match &self.shape {
             Shape::Exact(text) => equal(bytes, text.as_bytes(), self.ignore_case),
             Shape::Below(text) => {

@@ -14,6 +14,8 @@ use host::Host;
 #[derive(Debug)]
 pub(crate) struct Router {
     routes: Vec<Conditions>,
+    /// Some route asks for a host.
+    by_host: bool,
 }
 
 /// What one route asks for; all of it must hold.
@@ -31,12 +33,13 @@ impl Router {
         let compile = |(place, route): (usize, &Route)| {
             Conditions::new(&route.matcher, &mut |text| problem(place, text))
         };
-        Router { routes: routes.iter().enumerate().map(compile).collect() }
+        let by_host = routes.iter().any(|route| !route.matcher.hosts.is_empty());
+        Router { routes: routes.iter().enumerate().map(compile).collect(), by_host }
     }
 
     /// The place of the first route that `facts`, with their path in normal form, match.
     pub(crate) fn find(&self, facts: &Facts<'_>, path: &str) -> Option<usize> {
-        let host = facts.host.map(host::bare);
+        let host = facts.host.filter(|_| self.by_host).map(host::bare);
         self.routes.iter().position(|conditions| conditions.hold(facts, path, host))
     }
 }
