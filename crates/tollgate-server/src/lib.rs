@@ -18,6 +18,7 @@ mod policy_file;
 mod reload;
 mod serve;
 mod server;
+mod sweep;
 mod upstream;
 mod waiting;
 mod worker;

@@ -13,6 +13,7 @@ use tokio::sync::{oneshot, watch};
 
 use crate::connection;
 use crate::gateway::Gateway;
+use crate::sweep;
 
 /// After a failed accept (no file descriptors left, for instance) the next is tried this much later.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -50,6 +51,9 @@ pub(crate) fn start(
 impl Worker {
     async fn run(self, listener: BlockingListener) -> io::Result<()> {
         let listener = TcpListener::from_std(listener)?;
+        if self.number == 0 {
+            tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
+        }
         let mut sweep = tokio::time::interval(SWEEP_EVERY);
         let mut stop = self.stop.clone();
         let stopped = stop.wait_for(|stop| *stop);

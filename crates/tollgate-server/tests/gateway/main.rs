@@ -6,6 +6,7 @@ mod harness;
 mod bodies;
 mod bytes_on_the_wire;
 mod identity;
+mod idle_keys;
 mod passing;
 mod policies;
 mod queueing;
