@@ -96,7 +96,7 @@ impl TableUse {
     pub(crate) fn read(&self) -> Result<Table, String> {
         let rows = match &self.rows {
             TableRows::Inline(rows) => Ok(inline(rows)),
-            TableRows::File(path) => rows::read(path),
+            TableRows::File(path) => rows::read(path, &self.used().collect::<Vec<_>>()),
         };
         rows.and_then(|rows| self.compile(rows))
             .map_err(|text| format!("table {}: {text}", self.name))
@@ -125,10 +125,14 @@ impl TableUse {
         Ok(table)
     }
 
+    /// The columns that the policy uses.
+    fn used(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().chain(self.keys.iter().map(|(column, _)| column)).map(String::as_str)
+    }
+
     /// A column that no row has is a mistake; one that some rows lack is empty there.
     fn check_columns(&self, rows: &Rows) -> Result<(), String> {
-        let used = self.columns.iter().chain(self.keys.iter().map(|(column, _)| column));
-        for column in used {
+        for column in self.used() {
             if !rows.is_empty() && !rows.iter().any(|(_, cells)| cells.contains_key(column)) {
                 let known: Vec<_> = rows[0].1.keys().map(String::as_str).collect();
                 return Err(format!(

@@ -133,3 +133,25 @@ fn a_file_that_changes_is_read_again() {
     assert_eq!(policy.refresh(), Ok(true));
     assert_eq!(class(&policy, "secret-1").as_deref(), Some("free"));
 }
+
+/// A file that is seen half written, or cut to nothing, once forgot every key in silence.
+#[test]
+fn an_empty_file_is_no_table_without_rows() {
+    let folder = folder();
+    let path = folder.path().join("keys.csv");
+    fs::write(&path, format!("key_sha256,user,plan\n{},u1,paid\n", digest("secret-1")))
+        .expect("room");
+    let policy = compile(folder.path(), "keys.csv").expect("a policy");
+    for cut in ["", "# none yet\n", "key_sha256,us"] {
+        fs::write(&path, cut).expect("room");
+        let problems = policy.refresh().expect_err(cut);
+        assert!(problems[0].contains("its first line must name its columns"), "{problems:?}");
+        assert_eq!(class(&policy, "secret-1").as_deref(), Some("paid"), "the old rows stay");
+    }
+    fs::write(&path, "key_sha256,user,plan\n").expect("room");
+    assert_eq!(policy.refresh(), Ok(true));
+    assert_eq!(class(&policy, "secret-1").as_deref(), Some("free"), "a table of nobody");
+
+    fs::write(folder.path().join("keys.yaml"), "\n").expect("room");
+    assert!(compile(folder.path(), "keys.yaml").is_err());
+}
