@@ -76,7 +76,8 @@ fn limit(place: u64, theme: Theme, random: &mut Random) -> Limit {
         count_refused: gives && random.chance(25),
         overdraw: overdraws,
         max_debt: (overdraws && random.chance(50)).then(|| random.within(0, 20)),
-        charge_when: (gives && random.chance(30))
+        charge_when: random
+            .chance(30)
             .then(|| random.pick(&[vec![401], vec![401, 403], vec![200, 500]])),
     }
 }
@@ -88,6 +89,10 @@ fn classes(kind: Kind, theme: Theme, random: &mut Random) -> Vec<Class> {
     ];
     if random.chance(40) {
         classes.push(Class { name: Some("enterprise"), algorithm: None });
+    }
+    if random.chance(15) {
+        // Who is nobody in particular is not limited; `paid` is.
+        classes[0].algorithm = None;
     }
     classes
 }
