@@ -54,14 +54,18 @@ impl Worker {
         if self.number == 0 {
             tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
         }
+        let mut unaccepted = Unaccepted::default();
         let mut sweep = tokio::time::interval(SWEEP_EVERY);
         let mut stop = self.stop.clone();
         let stopped = stop.wait_for(|stop| *stop);
         tokio::pin!(stopped);
         loop {
             tokio::select! {
-                accepted = listener.accept() => self.take(accepted).await,
-                _ = sweep.tick() => self.gateway.live().sweep(self.number),
+                accepted = listener.accept() => self.take(accepted, &mut unaccepted).await,
+                _ = sweep.tick() => {
+                    self.gateway.live().sweep(self.number);
+                    unaccepted.sum_up();
+                }
                 _ = &mut stopped => break,
             }
         }
@@ -71,12 +75,16 @@ impl Worker {
         Ok(())
     }
 
-    async fn take(&self, accepted: io::Result<(TcpStream, SocketAddr)>) {
+    async fn take(
+        &self,
+        accepted: io::Result<(TcpStream, SocketAddr)>,
+        unaccepted: &mut Unaccepted,
+    ) {
         match accepted {
             Ok((stream, peer)) => self.serve(stream, peer, None),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
-                tracing::warn!(%error, "the gateway could not accept a connection");
+                unaccepted.note(&error);
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -117,6 +125,26 @@ impl Worker {
             let open = self.gateway.places().taken();
             tracing::warn!(connections = open, "drain_timeout is over: connections are broken off");
         }
+    }
+}
+
+/// Failures to accept, told at once and then summed up: where file descriptors have run out there are many.
+#[derive(Debug, Default)]
+struct Unaccepted(u64);
+
+impl Unaccepted {
+    fn note(&mut self, error: &io::Error) {
+        if self.0 == 0 {
+            tracing::warn!(%error, "the gateway could not accept a connection");
+        }
+        self.0 += 1;
+    }
+
+    fn sum_up(&mut self) {
+        if self.0 > 1 {
+            tracing::warn!(times = self.0, "the gateway could not accept connections");
+        }
+        self.0 = 0;
     }
 }
 

@@ -81,14 +81,27 @@ async fn perform(
     for customer in &customers {
         sending.spawn(traffic::send(Arc::clone(customer), addresses.gateway));
     }
-    let table = Table::new(customers, terminal)?;
+    let table = Table::new(customers.clone(), terminal)?;
     tokio::select! {
         stuck = redraw(&table, terminal) => stuck?,
         () = end(seconds) => {}
     }
     sending.shutdown().await;
     table.finish()?;
-    print("\nThe free flood met its own limit; nobody else was refused because of it.\n")
+    print(&format!("\n{}\n", conclusion(&customers)))
+}
+
+/// What the counts show; the policy may have been edited meanwhile.
+fn conclusion(customers: &[Arc<Customer>]) -> &'static str {
+    let refused = |customer: &Arc<Customer>| customer.tally.count().refused > 0;
+    let Some((flood, others)) = customers.split_first() else { return "Nobody sent anything." };
+    match (refused(flood), others.iter().any(refused)) {
+        (true, false) => "The free flood met its own limit; nobody else was refused because of it.",
+        (false, false) => "Nobody was refused.",
+        (_, true) => {
+            "Others than the flood were refused, too: they met limits of the policy as it was."
+        }
+    }
 }
 
 /// Draws the table again and again, until that cannot be done.
@@ -135,5 +148,20 @@ fn preferred_or_free(port: u16) -> SocketAddr {
         preferred
     } else {
         SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_conclusion_is_what_the_counts_show() {
+        let customers: Vec<Arc<Customer>> = customers::cast().into_iter().map(Arc::new).collect();
+        assert_eq!(conclusion(&customers), "Nobody was refused.");
+        customers[0].tally.answer(429, Some(1));
+        assert!(conclusion(&customers).starts_with("The free flood"));
+        customers[2].tally.answer(503, Some(1));
+        assert!(conclusion(&customers).starts_with("Others"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::customers::{Count, Customer};
 use crate::outcome::{Failure, print};
@@ -34,13 +34,15 @@ impl Table {
     /// Leaves the last counts standing.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.show()?;
-        self.rows.into_iter().flatten().for_each(|live| live.abandon());
-        Ok(())
+        let Some(rows) = self.rows else { return Ok(()) };
+        rows.iter().for_each(ProgressBar::abandon);
+        print("\n")
     }
 }
 
 fn live_rows(count: usize) -> Vec<ProgressBar> {
-    let together = MultiProgress::new();
+    // Where it was asked whether there is a terminal.
+    let together = MultiProgress::with_draw_target(ProgressDrawTarget::stdout());
     let style =
         ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
     (0..count).map(|_| together.add(ProgressBar::new_spinner().with_style(style.clone()))).collect()
