@@ -78,7 +78,7 @@ pub fn governor_direct(rule: Rule) -> governor::DefaultDirectRateLimiter {
     RateLimiter::direct_with_clock(rule.quota(), DefaultClock::default())
 }
 
-/// Governor by key, over DashMap with ahash.
+/// Governor by key, a string of its own for each, over DashMap with ahash.
 pub type GovernorKeyed = RateLimiter<
     Key,
     DashMapStateStore<Key, ahash::RandomState>,
@@ -103,11 +103,11 @@ pub fn direct<C: Clock>(rule: Rule, clock: C) -> DirectLimiter<C> {
 }
 
 /// Ours by key.
-pub fn keyed<C: Clock>(limit: Limit, max_keys: usize, clock: C) -> KeyedLimiter<Key, C> {
+pub fn keyed<C: Clock>(limit: Limit, max_keys: usize, clock: C) -> KeyedLimiter<str, C> {
     KeyedLimiter::new(limit, max_keys, clock).expect("a bucket")
 }
 
 /// Ours by key, by the system's clock.
-pub fn keyed_exact(rule: Rule, max_keys: usize) -> KeyedLimiter<Key, SystemClock> {
+pub fn keyed_exact(rule: Rule, max_keys: usize) -> KeyedLimiter<str, SystemClock> {
     keyed(rule.limit(), max_keys, SystemClock::new())
 }

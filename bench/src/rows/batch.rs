@@ -32,7 +32,7 @@ pub fn run(name: &str) -> Vec<Measured> {
         1,
         BATCHES,
         |_, call| {
-            black_box(ours.check_many(batch(call)));
+            black_box(ours.check_many(batch(call).map(String::as_str)));
         },
         |_, call| {
             for key in batch(call) {

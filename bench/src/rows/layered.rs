@@ -91,7 +91,8 @@ fn charge(
     keys: [&Key; 3],
     cost: u64,
 ) -> bool {
-    let charge = |at: usize| Charge { limit: ids[at], key: keys[at], cost, period: None };
+    let charge =
+        |at: usize| Charge { limit: ids[at], key: keys[at].as_bytes(), cost, period: None };
     let charges = [charge(0), charge(1), charge(2)];
     let call = Call { charges: &charges, now: clock.now(), hold: None };
     store.charge_all_now(&call).expect("an answer").decision.admitted
@@ -105,7 +106,7 @@ fn limitador() -> RateLimiter {
 }
 
 fn ask(limiter: &RateLimiter, key: &Key) -> bool {
-    let user = String::from_utf8_lossy(key).into_owned();
+    let user = key.clone();
     let context = Context::from(HashMap::from([("user".to_owned(), user)]));
     let answer = limiter.check_rate_limited_and_update(&"shop".into(), &context, 1);
     answer.is_ok_and(|answer| !answer.limited)

@@ -1,4 +1,5 @@
-//! Resident bytes a key, all included, each in a process of its own.
+//! Resident bytes a key, all included, each in a process of its own: what the system has really given. Governor's keys are
+//! strings, and their bytes count; ours are hashes.
 
 use std::hint::black_box;
 
