@@ -1,6 +1,7 @@
 //! One recorded request, in memory that is used again for the next.
 
 use std::net::IpAddr;
+use std::ops::Range;
 
 use memchr::memchr;
 use tollgate_core::{Micros, Timestamp};
@@ -33,6 +34,13 @@ struct Span {
     end: u32,
 }
 
+impl Span {
+    /// Lines are shorter than 2^32 bytes, and so is what is kept of one.
+    fn of(place: Range<usize>) -> Span {
+        Span { start: place.start as u32, end: place.end as u32 }
+    }
+}
+
 const GET: &str = "GET";
 const ROOT: &str = "/";
 
@@ -63,6 +71,12 @@ impl Record {
             (Span::default(), Span::default(), None, None);
         self.text.clear();
         self.headers.clear();
+    }
+
+    /// Forgets everything and keeps `line`, so that its parts need not be kept again.
+    pub(crate) fn hold(&mut self, line: &str) {
+        self.clear();
+        self.text.push_str(line);
     }
 
     /// `GET` unless it was set.
@@ -131,6 +145,36 @@ impl Record {
         self.headers.push((name, value));
     }
 
+    /// Sets the method to a part of the line that is held.
+    pub(crate) fn method_at(&mut self, place: Range<usize>) {
+        self.method = Span::of(place);
+    }
+
+    /// [`set_target`](Record::set_target) with a part of the line that is held.
+    pub(crate) fn target_at(&mut self, place: Range<usize>) {
+        let target = self.text.get(place.clone()).unwrap_or_default();
+        if !target.starts_with('/') {
+            let absolute = target.to_owned();
+            return self.set_target(&absolute);
+        }
+        let query = memchr(b'?', target.as_bytes()).map(|at| place.start + at);
+        self.path = Span::of(place.start..query.unwrap_or(place.end));
+        self.query = query.map(|at| Span::of(at + 1..place.end));
+    }
+
+    /// Sets the body to a part of the line that is held.
+    pub(crate) fn body_at(&mut self, place: Range<usize>) {
+        self.body = Some(Span::of(place));
+    }
+
+    /// Adds a header field whose name and value are parts of the line that is held.
+    pub(crate) fn header_at(&mut self, name: Range<usize>, value: Range<usize>, capitals: bool) {
+        if capitals && let Some(name) = self.text.get_mut(name.clone()) {
+            name.make_ascii_lowercase();
+        }
+        self.headers.push((Span::of(name), Span::of(value)));
+    }
+
     /// RFC 9112, 3.2.2: the host of an absolute target goes before a `Host` field.
     fn without_authority<'a>(&mut self, target: &'a str) -> &'a str {
         let rest = ["http://", "https://"].iter().find_map(|scheme| {
@@ -144,11 +188,10 @@ impl Record {
         path
     }
 
-    /// Lines are shorter than 2^32 bytes, and so is what is kept of one.
     fn keep(&mut self, text: &str) -> Span {
-        let start = self.text.len() as u32;
+        let start = self.text.len();
         self.text.push_str(text);
-        Span { start, end: self.text.len() as u32 }
+        Span::of(start..self.text.len())
     }
 
     fn at(&self, span: Span) -> &str {

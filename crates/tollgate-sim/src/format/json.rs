@@ -21,6 +21,11 @@ impl<'a> Json<'a> {
         Json { text, at: 0 }
     }
 
+    /// Where it is, in bytes.
+    pub(crate) fn at(&self) -> usize {
+        self.at
+    }
+
     /// The next byte that is not space, which stays.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let bytes = self.text.as_bytes();
@@ -279,7 +284,7 @@ fn number_length(text: &[u8]) -> Option<usize> {
 
 /// How many bytes at the start of `text` stand for themselves in a string: up to a quote, a backslash or a control
 /// character. Eight are looked at together.
-fn plain_length(text: &[u8]) -> usize {
+pub(super) fn plain_length(text: &[u8]) -> usize {
     let (words, rest) = text.as_chunks::<8>();
     for (place, word) in words.iter().enumerate() {
         let found = not_plain(u64::from_le_bytes(*word));
@@ -296,9 +301,10 @@ fn plain_length(text: &[u8]) -> usize {
 fn not_plain(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let below = |word: u64, bound: u64| word.wrapping_sub(ONES * bound) & !word & HIGHS;
-    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
-    below(word, 0x20) | equal(b'"') | equal(b'\\')
+    // Exclusive or with 2 puts the quote, 0x22, right behind the control characters and moves none of these out.
+    let quote_or_control = (word ^ (ONES * 0x02)).wrapping_sub(ONES * 0x21);
+    let backslash = (word ^ (ONES * 0x5c)).wrapping_sub(ONES);
+    (quote_or_control | backslash) & !word & HIGHS
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! The project's own request lines: one JSON object each.
 
 use super::json::Json;
+use super::shape::{Learner, Shape, Value};
 use super::{BadLine, Strangers, moment, number};
 use crate::Record;
 
@@ -9,7 +10,12 @@ use crate::Record;
 pub struct JsonLines {
     scratch: String,
     strangers: Strangers,
+    /// Of lines read before, the one that fitted last in front.
+    shapes: Vec<Shape>,
 }
+
+/// How many shapes are remembered: fields that come in some lines only make a few.
+const SHAPES: usize = 4;
 
 /// The fields that a request line may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,6 +47,22 @@ impl Field {
         })
     }
 
+    /// What its value is in a line's shape; header fields have one each.
+    fn value(self, quoted: bool) -> Option<Value> {
+        Some(match self {
+            Field::Time if quoted => Value::TimeText,
+            Field::Time => Value::Time,
+            Field::Ip => Value::Ip,
+            Field::Method => Value::Method,
+            Field::Path => Value::Path,
+            Field::Headers => return None,
+            Field::Body => Value::Body,
+            Field::Cost => Value::Cost,
+            Field::Status => Value::Status,
+            Field::Duration => Value::Duration,
+        })
+    }
+
     /// Its bit among those that were seen.
     fn bit(self) -> u16 {
         1 << self as u16
@@ -53,11 +75,35 @@ impl JsonLines {
     /// # Errors
     /// [`BadLine`], with what is wrong and what would be right.
     pub fn read(&mut self, line: &str, record: &mut Record) -> Result<(), BadLine> {
+        let fits = |shape: &Shape| shape.read(line, record).is_some();
+        match self.shapes.iter().position(fits) {
+            Some(0) => {}
+            Some(place) => self.shapes.swap(0, place),
+            None => {
+                let mut learner = Learner::new(line);
+                self.read_any(line, record, &mut learner)?;
+                if let Some(shape) = learner.shape() {
+                    self.shapes.truncate(SHAPES - 1);
+                    self.shapes.insert(0, shape);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads one line of any shape.
+    fn read_any(
+        &mut self,
+        line: &str,
+        record: &mut Record,
+        learner: &mut Learner<'_>,
+    ) -> Result<(), BadLine> {
         record.clear();
         let mut seen = 0u16;
         let mut json = Json::new(line);
         json.object(|json, name| {
             let Some(known) = Field::of(name) else {
+                learner.give_up();
                 self.strangers.note(name);
                 return json.skip();
             };
@@ -68,7 +114,7 @@ impl JsonLines {
             if known != Field::Time && json.null() {
                 return Ok(());
             }
-            field(json, known, &mut self.scratch, record).map_err(|error| error.of(name))
+            field(json, known, &mut self.scratch, record, learner).map_err(|error| error.of(name))
         })?;
         json.end()?;
         if seen & Field::Time.bit() == 0 {
@@ -91,9 +137,12 @@ fn field(
     field: Field,
     scratch: &mut String,
     record: &mut Record,
+    learner: &mut Learner<'_>,
 ) -> Result<(), BadLine> {
+    let quoted = json.peek() == Some(b'"');
+    let start = json.at();
     match field {
-        Field::Time if json.peek() == Some(b'"') => {
+        Field::Time if quoted => {
             let text = json.string(scratch)?;
             record.time = moment::rfc3339(text).map_err(|why| BadLine::of_value(text, &why))?;
         }
@@ -101,11 +150,14 @@ fn field(
         Field::Ip => record.peer = Some(super::address(json.string(scratch)?)?),
         Field::Method => record.set_method(json.string(scratch)?),
         Field::Path => record.set_target(json.string(scratch)?),
-        Field::Headers => headers(json, scratch, record)?,
+        Field::Headers => headers(json, scratch, record, learner)?,
         Field::Body => record.set_body(json.string(scratch)?),
         Field::Cost => record.cost = Some(super::cost(json.number()?)?),
         Field::Status => record.status = super::status(json.number()?)?,
         Field::Duration => record.duration = seconds(json.number()?)?,
+    }
+    if let Some(value) = field.value(quoted) {
+        learner.value(value, start..json.at());
     }
     Ok(())
 }
@@ -115,12 +167,28 @@ fn seconds(text: &str) -> Result<tollgate_core::Micros, BadLine> {
 }
 
 /// An object of strings, or of numbers as they are written; a repeated field is a list of them.
-fn headers(json: &mut Json<'_>, scratch: &mut String, record: &mut Record) -> Result<(), BadLine> {
+fn headers(
+    json: &mut Json<'_>,
+    scratch: &mut String,
+    record: &mut Record,
+    learner: &mut Learner<'_>,
+) -> Result<(), BadLine> {
     json.object(|json, name| {
         if json.peek() == Some(b'[') {
+            learner.give_up();
             return json.array(|json| header(json, name, scratch, record));
         }
-        if json.null() { Ok(()) } else { header(json, name, scratch, record) }
+        if json.null() {
+            return Ok(());
+        }
+        let start = json.at();
+        if json.peek() != Some(b'"') {
+            // A shape knows values in quotes only.
+            learner.give_up();
+        }
+        header(json, name, scratch, record)?;
+        learner.header(name, start..json.at());
+        Ok(())
     })
 }
 

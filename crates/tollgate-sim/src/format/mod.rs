@@ -1,12 +1,14 @@
 //! The forms that recorded requests come in, each in its own file.
 
 mod csv;
+mod cursor;
 mod envoy;
 mod json;
 mod jsonl;
 mod moment;
 mod nginx;
 mod number;
+mod shape;
 mod strangers;
 
 use std::fmt;

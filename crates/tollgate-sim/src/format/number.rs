@@ -31,7 +31,7 @@ impl std::fmt::Display for SecondsError {
 impl std::error::Error for SecondsError {}
 
 /// The most microseconds that a moment or a span may have.
-const LARGEST: u64 = Timestamp::MAX.as_micros();
+pub(super) const LARGEST: u64 = Timestamp::MAX.as_micros();
 
 /// Reads a JSON number of seconds as whole microseconds, exactly. An exponent is taken at its word: `25e-2` is 0.25.
 ///

@@ -265,6 +265,62 @@ fn csv_lines() {
     }
 }
 
+/// Lines that are alike but for a value, at `@`.
+const ALIKE: [&str; 14] = [
+    r#"{"time": @, "status": 200}"#,
+    r#"{"time": "@", "status": 200}"#,
+    r#"{"time": 1, "ip": "@"}"#,
+    r#"{"time": 1, "method": "@", "path": "/a", "duration": 0.25}"#,
+    r#"{"time": 1, "path": "@", "headers": {"x": "y"}}"#,
+    r#"{"time": 1, "headers": {"X-User": "@", "x-b": "@"}, "path": "@"}"#,
+    r#"{"time": 1, "headers": {"x-\u0061": "@"}}"#,
+    r#"{"time": 1, "headers": {"x-a": ["@", "u1"], "x-b": "u1"}}"#,
+    r#"{"time": 1, "ip": null, "body": "@", "cost": 7} "#,
+    r#"{"time": 1, "cost": @}"#,
+    r#"{"time": 1, "status": @}"#,
+    r#"{"time": 1, "duration": @, "ip": "10.0.0.1"}"#,
+    r#"{"time": 1, "other": "@"}"#,
+    r#"{"time": 1, "other": 1, "duration": @}"#,
+];
+
+/// Good and bad values of every kind.
+const VALUES: [&str; 34] = [
+    "0",
+    "1",
+    "00",
+    "01",
+    "200",
+    "404",
+    "99",
+    "1000",
+    "-1",
+    "1e3",
+    "1.5",
+    "1.",
+    ".5",
+    "12345678",
+    "123456789",
+    "1767225600.000001",
+    "1767225600.0000001",
+    "9007199254.740991",
+    "9007199254.740992",
+    "18446744073709551615",
+    "18446744073709551616",
+    "",
+    "null",
+    "2026-01-01T00:00:00.25Z",
+    "203.0.113.9",
+    "256.1.1.1",
+    "01.2.3.4",
+    "1.2.3",
+    "2001:db8::1",
+    "/a?b=c",
+    "http://h/p?q",
+    "\\u00e9\\n",
+    "é\u{1}",
+    "\"",
+];
+
 proptest! {
     #[test]
     fn no_line_panics(line in r#"[-\[\]{}:,"\\ 0-9a-fux./+TZé]{0,60}"#) {
@@ -283,6 +339,16 @@ proptest! {
             prop_assert_eq!(record.header("x"), Some(value.as_str()));
         } else {
             prop_assert!(["ip", "time", "headers", "method", "path", "body", "cost", "status", "duration"].contains(&name.as_str()));
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_alike_after_any_others(places in prop::collection::vec((0usize..ALIKE.len(), 0usize..VALUES.len()), 1..20)) {
+        let (mut warm, mut record) = (Format::Jsonl.reader(), Record::default());
+        for (line, value) in places {
+            let line = ALIKE[line].replace('@', VALUES[value]);
+            let found = warm.read(&line, &mut record).map(|_| shown(&record)).map_err(|error| error.to_string());
+            prop_assert_eq!(found, read(Format::Jsonl, &[&line]), "{}", line);
         }
     }
 

@@ -7,7 +7,7 @@ mod tally;
 mod tests;
 
 use tollgate_policy::file::{TestCase, TestRequest, TestStep};
-use tollgate_policy::{Mode, Policy, Ruling};
+use tollgate_policy::{Mode, Policy};
 use tollgate_store::StoreError;
 
 pub use difference::{Difference, Mismatch};
@@ -41,7 +41,7 @@ fn run_step(
     let mut found: Option<Difference> = None;
     for (number, request) in step.requests().enumerate() {
         fill(record, &request);
-        let ruling = driver.decide(record)?;
+        let mut ruling = driver.decide(record)?;
         let route = driver.charges().route;
         tally.note(&ruling);
         if found.is_none() {
@@ -55,9 +55,7 @@ fn run_step(
             mismatches.extend(tally.compare(&step.expect));
             differences.extend(Difference::after(step, mismatches));
         }
-        if let Ruling::Decided(decision) = ruling {
-            driver.run(decision, record);
-        }
+        driver.run(&mut ruling, record);
     }
     Ok(())
 }

@@ -1,14 +1,13 @@
 //! Drives the production engine by a trace's clock.
 
-use std::ops::Deref;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tollgate_core::Timestamp;
 use tollgate_http::client_address;
 use tollgate_policy::{
-    Bound, Charges, ClientAddress, Decision, Ends, Engine, Facts, Headers, Mode, Policy, Ruling,
-    Verdict,
+    Bound, Charges, ClientAddress, Decision, Ends, Engine, Facts, Headers, Mode, Policy, Rejection,
+    Ruling, Verdict,
 };
 use tollgate_store::{MemoryOptions, MemoryStore, StoreError};
 
@@ -19,6 +18,8 @@ use crate::Record;
 #[derive(Debug)]
 pub struct Driver {
     engine: Engine<MemoryStore>,
+    /// The only policy that a replay ever has.
+    bound: Arc<Bound>,
     client_address: ClientAddress,
     charges: Charges,
     now: Timestamp,
@@ -40,8 +41,9 @@ impl Driver {
         let client_address = policy.client_address().clone();
         let store = MemoryStore::new(MemoryOptions::unbounded());
         let engine = Engine::new(policy, store, mode, start);
+        let bound = Arc::clone(&engine.policy());
         let (charges, pending) = (Charges::default(), Pending::default());
-        Driver { engine, client_address, charges, now: start, pending }
+        Driver { engine, bound, client_address, charges, now: start, pending }
     }
 
     /// The virtual time: the latest that a request named.
@@ -52,8 +54,8 @@ impl Driver {
 
     /// The policy in force.
     #[must_use]
-    pub fn policy(&self) -> impl Deref<Target = Arc<Bound>> {
-        self.engine.policy()
+    pub fn policy(&self) -> &Policy {
+        &self.bound
     }
 
     /// What the last request was charged for, and its route.
@@ -73,14 +75,18 @@ impl Driver {
             let at = Timestamp::from_micros(moment);
             self.engine.settle_now(answer.decision, Some(answer.status), at)?;
         }
-        let pairs: SmallVec<[(&str, &str); 16]> = record.headers().collect();
+        // One by one: collecting into a vector that may grow is several times the work.
+        let mut pairs = SmallVec::<[(&str, &str); 8]>::new();
+        record.headers().for_each(|pair| pairs.push(pair));
         let facts = facts(&self.client_address, record, &pairs);
-        self.engine.decide_now(&facts, self.now, Some(record.duration), &mut self.charges)
+        let hold = Some(record.duration);
+        self.engine.decide_now_under(&self.bound, &facts, self.now, hold, &mut self.charges)
     }
 
-    /// Lets a request run that was decided: its answer arrives after its delay and duration. Without a status none ever
-    /// does, and what was charged stays. Slots need no answer: each ends by the time that it was given.
-    pub fn run(&mut self, decision: Decision, record: &Record) {
+    /// Lets a request run that was ruled on: its answer arrives after its delay and duration. Without a status none ever
+    /// does, and what was charged stays. A ruling that waits for its answer is taken out of its place. Slots need no answer: each ends by the time that it was given.
+    pub fn run(&mut self, ruling: &mut Ruling, record: &Record) {
+        let Ruling::Decided(decision) = ruling else { return };
         let Some(status) = record.status else { return };
         let delay = match decision.judged {
             Verdict::Admit => 0,
@@ -94,6 +100,15 @@ impl Driver {
         if given_back {
             let sent = decision.now.as_micros().saturating_add(delay);
             let moment = sent.saturating_add(record.duration.get());
+            // Most rulings need no answer, so only here is one moved.
+            let ruling = std::mem::replace(ruling, Ruling::Rejected(Rejection::NoRoute));
+            self.wait(moment, ruling, status);
+        }
+    }
+
+    #[cold]
+    fn wait(&mut self, moment: u64, ruling: Ruling, status: u16) {
+        if let Ruling::Decided(decision) = ruling {
             self.pending.add(moment, Answer { decision, status });
         }
     }

@@ -4,6 +4,7 @@ mod driver;
 mod line;
 mod peaks;
 mod pending;
+mod piece;
 mod report;
 mod summary;
 mod top;
@@ -11,7 +12,7 @@ mod top;
 use std::io::Write;
 
 use tollgate_core::Timestamp;
-use tollgate_policy::{Mode, Policy, Ruling};
+use tollgate_policy::{Mode, Policy};
 
 pub use driver::Driver;
 pub use line::DecisionLines;
@@ -62,13 +63,18 @@ fn decide_all(
     let mut until_progress = STRIDE;
     while more {
         let Some((record, line)) = requests.current() else { break };
-        let ruling = driver.decide(record)?;
-        summary.note(driver.now(), driver.charges(), &ruling);
-        if let Some(lines) = &mut lines {
-            lines.write(line, driver.charges().route, &ruling).map_err(ReplayError::Write)?;
-        }
-        if let Ruling::Decided(decision) = ruling {
-            driver.run(decision, record);
+        // A ruling is large: it is looked at where it is, and not moved.
+        match driver.decide(record) {
+            Ok(ref mut ruling) => {
+                summary.note(driver.now(), driver.charges(), ruling);
+                if let Some(lines) = &mut lines {
+                    lines
+                        .write(line, driver.charges().route, ruling)
+                        .map_err(ReplayError::Write)?;
+                }
+                driver.run(ruling, record);
+            }
+            Err(error) => return Err(error.into()),
         }
         until_progress -= 1;
         if until_progress == 0 {
@@ -77,6 +83,6 @@ fn decide_all(
         }
         more = requests.advance()?;
     }
-    summary.name(&driver.policy());
+    summary.name(driver.policy());
     Ok(())
 }

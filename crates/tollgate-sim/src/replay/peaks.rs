@@ -1,7 +1,5 @@
 //! The busiest second of a trace.
 
-use tollgate_core::Timestamp;
-
 /// Counts requests by whole seconds of the epoch, whose order never goes back, and keeps the fullest.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peak {
@@ -20,8 +18,8 @@ pub struct Busiest {
 }
 
 impl Peak {
-    pub(crate) fn note(&mut self, now: Timestamp) {
-        let second = now.as_micros() / 1_000_000;
+    #[inline]
+    pub(crate) fn note(&mut self, second: u64) {
         if second != self.second {
             (self.second, self.count) = (second, 0);
         }
