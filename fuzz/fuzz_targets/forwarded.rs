@@ -5,7 +5,9 @@ use std::net::IpAddr;
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 use libfuzzer_sys::fuzz_target;
-use tollgate_http::client_address::{forwarded_hop, forwarded_split_last, resolve, x_forwarded_for_hop};
+use tollgate_http::client_address::{
+    forwarded_hop, forwarded_split_last, resolve, x_forwarded_for_hop,
+};
 use tollgate_policy::{ClientAddress, ForwardedHeader, Headers, Hops};
 
 fuzz_target!(|data: &[u8]| {
@@ -17,8 +19,12 @@ fuzz_target!(|data: &[u8]| {
     };
     let hops = match choice >> 1 & 3 {
         0 => Hops::Trusted(Vec::new()),
-        1 => Hops::Trusted(["10.0.0.0/8", "fd00::/8"].iter().filter_map(|net| net.parse().ok()).collect()),
-        2 => Hops::Trusted(["0.0.0.0/0", "::/0"].iter().filter_map(|net| net.parse().ok()).collect()),
+        1 => Hops::Trusted(
+            ["10.0.0.0/8", "fd00::/8"].iter().filter_map(|net| net.parse().ok()).collect(),
+        ),
+        2 => {
+            Hops::Trusted(["0.0.0.0/0", "::/0"].iter().filter_map(|net| net.parse().ok()).collect())
+        }
         _ => Hops::Count(u32::from(choice >> 3)),
     };
     let trusts_nobody = hops == Hops::Trusted(Vec::new());
@@ -46,7 +52,11 @@ fuzz_target!(|data: &[u8]| {
 
 /// The addresses of all entries.
 fn x_forwarded_for(lines: &[&[u8]]) -> Vec<IpAddr> {
-    lines.iter().flat_map(|line| line.split(|byte| *byte == b',')).filter_map(x_forwarded_for_hop).collect()
+    lines
+        .iter()
+        .flat_map(|line| line.split(|byte| *byte == b','))
+        .filter_map(x_forwarded_for_hop)
+        .collect()
 }
 
 /// The addresses of all elements that can be told apart from the right.
@@ -56,7 +66,10 @@ fn forwarded(lines: &[&[u8]]) -> Vec<IpAddr> {
         let mut rest = Some(*line);
         while let Some(text) = rest {
             let (before, element) = forwarded_split_last(text);
-            assert!(before.is_none_or(|before| before.len() < text.len()), "every cut makes it shorter");
+            assert!(
+                before.is_none_or(|before| before.len() < text.len()),
+                "every cut makes it shorter"
+            );
             found.extend(element.and_then(forwarded_hop));
             rest = before;
         }

@@ -5,7 +5,8 @@ use libfuzzer_sys::fuzz_target;
 use tollgate_policy::file::{Report, Surroundings, read};
 
 fuzz_target!(|text: &str| {
-    let surroundings = Surroundings::new("/nowhere").with_environment(|name| Some(name.to_lowercase()));
+    let surroundings =
+        Surroundings::new("/nowhere").with_environment(|name| Some(name.to_lowercase()));
     match read("policy.yaml", text, &surroundings) {
         Ok(policy) => {
             assert!(!policy.warnings.has_errors(), "what was read has no errors");

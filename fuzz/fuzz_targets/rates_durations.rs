@@ -14,7 +14,8 @@ fuzz_target!(|text: &str| {
         assert!(rate.per.get() > 0, "a rate is over some time");
         let again = parse_rate(&format_rate(rate));
         let same = again.as_ref().is_ok_and(|again| {
-            u128::from(again.count) * u128::from(rate.per.get()) == u128::from(rate.count) * u128::from(again.per.get())
+            u128::from(again.count) * u128::from(rate.per.get())
+                == u128::from(rate.count) * u128::from(again.per.get())
         });
         assert!(same, "{rate:?} became {again:?}");
     }

@@ -1,8 +1,8 @@
 //! Limits out of arbitrary bytes.
 
 use tollgate_core::{
-    Algorithm, Burst, Concurrency, FixedWindow, LeakyBucket, Limit, Micros, Quota, Rate, Rules, SlidingLog,
-    SlidingWindow, Timestamp, TokenBucket,
+    Algorithm, Burst, Concurrency, FixedWindow, LeakyBucket, Limit, Micros, Quota, Rate, Rules,
+    SlidingLog, SlidingWindow, Timestamp, TokenBucket,
 };
 
 use crate::bytes::Bytes;
@@ -22,7 +22,11 @@ fn algorithm(bytes: &mut Bytes<'_>, first: Timestamp) -> Algorithm {
     match bytes.below(8) {
         0 | 1 => Algorithm::TokenBucket(TokenBucket {
             rate: rate(bytes),
-            burst: if bytes.below(4) == 1 { Burst::Span(span(bytes)) } else { Burst::Units(bytes.number()) },
+            burst: if bytes.below(4) == 1 {
+                Burst::Span(span(bytes))
+            } else {
+                Burst::Units(bytes.number())
+            },
             empty_at: (bytes.below(4) == 1).then_some(first),
         }),
         2 => Algorithm::LeakyBucket(LeakyBucket {

@@ -1,7 +1,8 @@
 //! A few limits, one key each, on a clock that goes forward; and what must hold of them after every step.
 
 use tollgate_core::{
-    Algorithm, Asked, Charged, Decision, Limit, Micros, Outcome, Period, Retry, Rules, Standing, State, Timestamp, step,
+    Algorithm, Asked, Charged, Decision, Limit, Micros, Outcome, Period, Retry, Rules, Standing,
+    State, Timestamp, step,
 };
 
 use crate::bytes::Bytes;
@@ -61,7 +62,10 @@ impl World {
         limit.settle(&mut self.states[place], &charged, units, period(now), now);
         let after = self.standing(place, self.now);
         if units <= charged.units {
-            assert!(after.remaining >= before.remaining, "giving back takes nothing: {before:?} {after:?}");
+            assert!(
+                after.remaining >= before.remaining,
+                "giving back takes nothing: {before:?} {after:?}"
+            );
         }
         self.is_bounded(place, &after);
     }
@@ -71,7 +75,10 @@ impl World {
         let before = self.standing(place, self.now);
         self.limits[place].release(&mut self.states[place], &charged, self.now);
         let after = self.standing(place, self.now);
-        assert!(after.remaining >= before.remaining, "a release takes nothing: {before:?} {after:?}");
+        assert!(
+            after.remaining >= before.remaining,
+            "a release takes nothing: {before:?} {after:?}"
+        );
         self.is_bounded(place, &after);
     }
 
@@ -83,7 +90,8 @@ impl World {
 
     fn ask(&mut self, bytes: &mut Bytes<'_>) {
         let same = bytes.number();
-        let costs: Vec<u64> = self.limits.iter().map(|_| if bytes.flag() { bytes.number() } else { same }).collect();
+        let costs: Vec<u64> =
+            self.limits.iter().map(|_| if bytes.flag() { bytes.number() } else { same }).collect();
         let hold = bytes.flag().then(|| Micros::new(bytes.number()));
         let before = self.states.clone();
         self.ticket += 1;
@@ -96,24 +104,38 @@ impl World {
             self.charges.extend(outcome.charged(self.ticket).map(|charged| (place, charged)));
         }
         self.charges.drain(..self.charges.len().saturating_sub(KEPT));
-        let refused = self.limits.iter().zip(&done.outcomes).any(|(limit, out)| out.refused && !limit.rules().shadow);
+        let refused = self
+            .limits
+            .iter()
+            .zip(&done.outcomes)
+            .any(|(limit, out)| out.refused && !limit.rules().shadow);
         assert_eq!(done.decision.admitted, !refused, "only enforced limits decide");
     }
 
-    fn step(&self, states: &mut [State], costs: Vec<u64>, now: Timestamp, hold: Option<Micros>) -> Step {
+    fn step(
+        &self,
+        states: &mut [State],
+        costs: Vec<u64>,
+        now: Timestamp,
+        hold: Option<Micros>,
+    ) -> Step {
         let mut outcomes = vec![nothing(); costs.len()];
         let limits = self.limits.iter().zip(states).zip(&costs);
-        let mut asked: Vec<Asked<'_>> =
-            limits.map(|((limit, state), &cost)| Asked { limit, state, cost, period: period(now) }).collect();
+        let mut asked: Vec<Asked<'_>> = limits
+            .map(|((limit, state), &cost)| Asked { limit, state, cost, period: period(now) })
+            .collect();
         let decision = step(&mut asked, now, self.ticket, hold, &mut outcomes);
         Step { costs, outcomes, decision }
     }
 
     /// What must hold of one limit after a step.
     fn is_lawful(&self, place: usize, before: &State, done: &Step) {
-        let (limit, cost, outcome) = (&self.limits[place], done.costs[place], &done.outcomes[place]);
+        let (limit, cost, outcome) =
+            (&self.limits[place], done.costs[place], &done.outcomes[place]);
         let Rules { count_refused, overdraw, .. } = *limit.rules();
-        let may_charge = done.decision.admitted && !outcome.refused || count_refused || overdraw && outcome.refused;
+        let may_charge = done.decision.admitted && !outcome.refused
+            || count_refused
+            || overdraw && outcome.refused;
         if !may_charge {
             assert_eq!((outcome.units, outcome.fraction), (0, 0), "a refusal takes nothing");
             let was = limit.standing(before, period(self.now), self.now);
@@ -134,7 +156,9 @@ impl World {
         let limit = &self.limits[place];
         let most = match limit.algorithm() {
             // Level and capacity may be fractions: what a full one says.
-            Algorithm::TokenBucket(_) => limit.standing(&State::Fresh, period(self.now), Timestamp::MAX).remaining,
+            Algorithm::TokenBucket(_) => {
+                limit.standing(&State::Fresh, period(self.now), Timestamp::MAX).remaining
+            }
             Algorithm::LeakyBucket(leaky) => leaky.burst.saturating_add(1),
             Algorithm::FixedWindow(window) => window.limit,
             Algorithm::SlidingWindow(window) => window.limit,
@@ -200,7 +224,10 @@ impl World {
 
 fn period(now: Timestamp) -> Option<Period> {
     let start = now.as_micros() / PERIOD * PERIOD;
-    Some(Period { start: Timestamp::from_micros(start), end: Timestamp::from_micros(start + PERIOD) })
+    Some(Period {
+        start: Timestamp::from_micros(start),
+        end: Timestamp::from_micros(start + PERIOD),
+    })
 }
 
 fn nothing() -> Outcome {
