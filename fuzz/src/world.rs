@@ -98,8 +98,8 @@ impl World {
         let mut states = std::mem::take(&mut self.states);
         let done = self.step(&mut states, costs, self.now, hold);
         self.states = states;
-        for place in 0..self.limits.len() {
-            self.is_lawful(place, &before[place], &done);
+        for (place, before) in before.iter().enumerate() {
+            self.is_lawful(place, before, &done);
             let outcome = &done.outcomes[place];
             self.charges.extend(outcome.charged(self.ticket).map(|charged| (place, charged)));
         }
