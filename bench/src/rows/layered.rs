@@ -6,7 +6,8 @@ use std::hint::black_box;
 use limitador::RateLimiter;
 use limitador::limit::{Context, Limit};
 use tollgate_store::{
-    Call, Charge, Clock, Definition, LimitId, MemoryOptions, MemoryStore, Shape, Store, SystemClock,
+    Call, Charge, Clock, Definition, LimitId, MemoryOptions, MemoryStore, Shape, Sharing, Store,
+    SystemClock,
 };
 
 use crate::harness::compare;
@@ -78,6 +79,7 @@ fn store(clock: &SystemClock) -> (MemoryStore, Vec<LimitId>) {
             limit,
             shape: Shape(String::new()),
             max_keys: 2 * KEYS,
+            sharing: Sharing::default(),
         })
         .collect();
     let ids = store.define(&definitions, clock.now());

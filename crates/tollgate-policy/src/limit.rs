@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate};
-use tollgate_store::{Definition, Shape};
+use tollgate_store::{Definition, Shape, Sharing};
 
 use crate::Name;
 use crate::calendar::Periods;
@@ -130,6 +130,7 @@ fn compile_class(
         limit: checked,
         shape: shape(settings, limit, class, algorithm),
         max_keys: limit.max_keys,
+        sharing: Sharing::default(),
     });
     let slots = matches!(algorithm, Algorithm::Concurrency(_));
     CompiledClass {

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tollgate_core::{Decision, Limit, Micros, Outcome, Period, Standing, Timestamp};
 
+use crate::{Sharing, Source, StoreError};
+
 /// A limit of one class, as a store learns it.
 #[derive(Clone, Debug)]
 pub struct Definition {
@@ -19,6 +21,8 @@ pub struct Definition {
     pub shape: Shape,
     /// Most keys that all classes of `name` together remember.
     pub max_keys: usize,
+    /// How nodes count it together; a store of one process has no use for it.
+    pub sharing: Sharing,
 }
 
 /// A digest of what makes counts comparable: algorithm, key, `by`, window, cells, every, zone, starts. A definition with
@@ -70,8 +74,10 @@ pub struct StoreOutcome {
 /// What one charge's limit says.
 #[derive(Clone, Copy, Debug)]
 pub struct ChargeOutcome {
-    /// The limit's own verdict and standing.
+    /// The limit's own verdict and standing; says nothing where `source` is [`Source::Unasked`].
     pub outcome: Outcome,
+    /// Whose word it is.
+    pub source: Source,
 }
 
 /// What a call took; single use, so it is moved and never cloned.
@@ -94,37 +100,9 @@ pub struct Taken {
     pub charged: tollgate_core::Charged,
     /// The period it was charged in, for a quota.
     pub period: Option<Period>,
+    /// Where it was taken, so where it is given back.
+    pub source: Source,
 }
-
-/// Why a store gave no answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StoreError {
-    /// The call names a limit that the store does not hold (any more).
-    UnknownLimit(LimitId),
-    /// A charge names a quota and brings no period.
-    MissingPeriod(LimitId),
-    /// There is no memory for another key, nor for the bucket that stands in for it.
-    OutOfMemory(LimitId),
-}
-
-impl std::fmt::Display for StoreError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            StoreError::UnknownLimit(id) => {
-                write!(f, "the store holds no limit {}; define it first", id.0)
-            }
-            StoreError::OutOfMemory(id) => {
-                write!(f, "no memory is left for the keys of limit {}; lower its max_keys", id.0)
-            }
-            StoreError::MissingPeriod(id) => {
-                write!(f, "limit {} is a quota; its charge needs the period around now", id.0)
-            }
-        }
-    }
-}
-
-impl std::error::Error for StoreError {}
 
 /// Where counts live.
 pub trait Store: Send + Sync + 'static {

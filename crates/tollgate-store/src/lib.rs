@@ -4,13 +4,16 @@
 
 mod clock;
 mod contract;
+mod error;
 mod limiter;
 mod memory;
+mod sharing;
 
 pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock};
 pub use contract::{
-    Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreError,
-    StoreOutcome, Taken,
+    Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreOutcome, Taken,
 };
+pub use error::{StoreError, Trouble};
 pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};
+pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};

@@ -13,7 +13,7 @@ use super::{Refused, UnsupportedLimit, supported};
 use crate::memory::{
     Again, Ask, Counter, KeyHash, KeyHasher, PATIENCE, Room, Table, attempt, make_room,
 };
-use crate::{Call, Clock, Definition, LimitId, Shape, SystemClock};
+use crate::{Call, Clock, Definition, LimitId, Shape, Sharing, SystemClock};
 
 /// A limiter by key, of bounded memory: beyond `max_keys` only keys as fresh as new make way, and newcomers share one
 /// bucket while there is none.
@@ -62,7 +62,14 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
         let name: Arc<str> = "keyed limiter".into();
         let room = Arc::new(Room::new(name.clone(), max_keys));
         let shape = Shape(String::new());
-        let definition = Definition { name, class: None, limit: limit.clone(), shape, max_keys };
+        let definition = Definition {
+            name,
+            class: None,
+            limit: limit.clone(),
+            shape,
+            max_keys,
+            sharing: Sharing::default(),
+        };
         let since = clock.now();
         Ok(KeyedLimiter {
             hasher: KeyHasher::new(),

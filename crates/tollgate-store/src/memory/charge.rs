@@ -8,7 +8,7 @@ use super::attempt::{Again, attempt};
 use super::hash::KeyHash;
 use super::plan::{Ask, Plan, Redirected};
 use crate::limiter::UNDECIDED;
-use crate::{Call, ChargeOutcome, Receipt, StoreError, StoreOutcome, Taken};
+use crate::{Call, ChargeOutcome, Receipt, Source, StoreError, StoreOutcome, Taken};
 
 /// How often a newcomer looks for room before it goes to the overflow bucket: others may take the room that it made.
 pub(crate) const PATIENCE: usize = 8;
@@ -89,7 +89,7 @@ fn answer(plan: &Plan<'_>, now: Timestamp, decided: &Decided) -> StoreOutcome {
     let Decided { decision, outcomes, ticket } = decided;
     let mut limits = SmallVec::new();
     for index in &plan.of_charge {
-        limits.push(ChargeOutcome { outcome: outcomes[*index as usize] });
+        limits.push(ChargeOutcome { outcome: outcomes[*index as usize], source: Source::Store });
     }
     let mut receipt = Receipt::default();
     for (ask, outcome) in plan.asks.iter().zip(outcomes) {
@@ -99,7 +99,14 @@ fn answer(plan: &Plan<'_>, now: Timestamp, decided: &Decided) -> StoreOutcome {
             room.frees_at(now.as_micros().saturating_add(outcome.standing.reset.get()));
         }
         let (limit, key) = (ask.counter.id, ask.key.to_u128());
-        receipt.taken.push(Taken { place: ask.place, limit, key, charged, period: ask.period });
+        receipt.taken.push(Taken {
+            place: ask.place,
+            limit,
+            key,
+            charged,
+            period: ask.period,
+            source: Source::Store,
+        });
     }
     StoreOutcome { decision: *decision, limits, receipt, now }
 }

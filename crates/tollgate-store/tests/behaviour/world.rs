@@ -4,7 +4,9 @@ use tollgate_core::{
     Algorithm, Burst, Concurrency, FixedWindow, LeakyBucket, Limit, Micros, Period, Quota, Rate,
     Retry, Rules, SlidingLog, SlidingWindow, Standing, Timestamp, TokenBucket,
 };
-use tollgate_store::{Call, Charge, Definition, LimitId, Receipt, Shape, Store, StoreOutcome};
+use tollgate_store::{
+    Call, Charge, Definition, LimitId, Receipt, Shape, Sharing, Store, StoreOutcome,
+};
 
 /// When the worlds begin: a whole hour, so that windows begin, too.
 pub(crate) const START: u64 = 1_767_225_600_000_000;
@@ -93,6 +95,7 @@ pub(crate) fn definition(name: &str, limit: &Limit) -> Definition {
         limit: limit.clone(),
         shape: Shape(format!("{:?}", std::mem::discriminant(limit.algorithm()))),
         max_keys: 1_000_000,
+        sharing: Sharing::default(),
     }
 }
 

@@ -5,7 +5,8 @@ use tollgate_core::{
     TokenBucket,
 };
 use tollgate_store::{
-    Call, Charge, Definition, LimitId, MemoryOptions, MemoryStore, Shape, Store, StoreOutcome,
+    Call, Charge, Definition, LimitId, MemoryOptions, MemoryStore, Shape, Sharing, Store,
+    StoreOutcome,
 };
 
 pub(crate) fn seconds(seconds: u64) -> Timestamp {
@@ -37,7 +38,14 @@ pub(crate) fn slots(allowed: u64, ttl: u64) -> Limit {
 
 pub(crate) fn definition(name: &str, limit: &Limit, max_keys: usize) -> Definition {
     let shape = Shape(format!("{:?}", std::mem::discriminant(limit.algorithm())));
-    Definition { name: name.into(), class: None, limit: limit.clone(), shape, max_keys }
+    Definition {
+        name: name.into(),
+        class: None,
+        limit: limit.clone(),
+        shape,
+        max_keys,
+        sharing: Sharing::default(),
+    }
 }
 
 /// A store of limits that remember `max_keys` keys each.

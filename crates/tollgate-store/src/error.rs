@@ -1,0 +1,108 @@
+//! Why a store gave no answer.
+
+use std::fmt;
+
+use crate::LimitId;
+
+/// Why a store gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The call names a limit that the store does not hold (any more).
+    UnknownLimit(LimitId),
+    /// A charge names a quota and brings no period.
+    MissingPeriod(LimitId),
+    /// There is no memory for another key, nor for the bucket that stands in for it.
+    OutOfMemory(LimitId),
+    /// The shared store did not say. What was asked may have happened or not; it is never asked again.
+    Unavailable(Trouble),
+}
+
+/// Why a shared store did not say: the kinds that an operator tells apart, and the label of its metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Trouble {
+    /// No answer within the time budget.
+    TimedOut,
+    /// No connection, or one that broke.
+    Disconnected,
+    /// More calls wait for an answer than are allowed to.
+    Crowded,
+    /// It reads its data from disk.
+    Loading,
+    /// It is a replica.
+    ReadOnly,
+    /// Its memory is full (`OOM`).
+    Full,
+    /// It does not write, since it could not save (`MISCONF`) or has too few replicas (`NOREPLICAS`).
+    NotSaving,
+    /// The cluster is down, or moves the key (`CLUSTERDOWN`, `TRYAGAIN`, redirects without end).
+    ClusterDown,
+    /// It runs somebody's long script (`BUSY`).
+    Busy,
+    /// It does not let this user in, or not do this (`NOAUTH`, `WRONGPASS`, `NOPERM`).
+    Denied,
+    /// It answered what nobody asked, or an error that is none of these.
+    Unexpected,
+    /// Nobody asks it just now: it failed too often a moment ago.
+    BreakerOpen,
+}
+
+impl Trouble {
+    /// Its name as a metric's label.
+    #[must_use]
+    pub const fn label(self) -> &'static str {
+        match self {
+            Trouble::TimedOut => "timeout",
+            Trouble::Disconnected => "disconnected",
+            Trouble::Crowded => "crowded",
+            Trouble::Loading => "loading",
+            Trouble::ReadOnly => "read_only",
+            Trouble::Full => "oom",
+            Trouble::NotSaving => "not_saving",
+            Trouble::ClusterDown => "cluster_down",
+            Trouble::Busy => "busy",
+            Trouble::Denied => "denied",
+            Trouble::Unexpected => "unexpected",
+            Trouble::BreakerOpen => "breaker_open",
+        }
+    }
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Trouble::TimedOut => "it did not answer in time",
+            Trouble::Disconnected => "there is no connection to it",
+            Trouble::Crowded => "too many calls wait for it",
+            Trouble::Loading => "it is loading its data",
+            Trouble::ReadOnly => "it is a replica and does not write",
+            Trouble::Full => "its memory is full",
+            Trouble::NotSaving => "it does not write, since it cannot save or replicate",
+            Trouble::ClusterDown => "the cluster is down or moves the key",
+            Trouble::Busy => "it is busy with a long script",
+            Trouble::Denied => "it does not let this user do that",
+            Trouble::Unexpected => "it answered something unexpected",
+            Trouble::BreakerOpen => "it failed too often, so it is left alone for a moment",
+        })
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::UnknownLimit(id) => {
+                write!(f, "the store holds no limit {}; define it first", id.0)
+            }
+            StoreError::OutOfMemory(id) => {
+                write!(f, "no memory is left for the keys of limit {}; lower its max_keys", id.0)
+            }
+            StoreError::MissingPeriod(id) => {
+                write!(f, "limit {} is a quota; its charge needs the period around now", id.0)
+            }
+            StoreError::Unavailable(trouble) => write!(f, "the shared store is away: {trouble}"),
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
