@@ -99,6 +99,21 @@ fn a_body_above_the_limit_is_413() {
     assert_eq!(upstream.seen().iter().filter(|seen| seen.method == "POST").count(), 1);
 }
 
+#[test]
+fn a_body_that_grows_above_the_limit_on_its_way_is_413() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open_with(upstream.address, "gateway: { max_body_bytes: 10 }"));
+    let mut connection = Connection::open(gate.address);
+    connection.send(request("POST", "/echo", &[("transfer-encoding", "chunked")]));
+    until("its head is there", || upstream.begun() == 1);
+    connection.send("5\r\n01234\r\n");
+    connection.send("6\r\n56789a\r\n");
+    let reply = connection.reply();
+    assert_eq!((reply.status, reply.header("connection").as_deref()), (413, Some("close")));
+    until("the upstream knows that no more comes", || upstream.broken_off() == 1);
+    assert!(upstream.seen().is_empty(), "what broke off is no request");
+}
+
 const NONE: &str = "{ key: [ip], fixed_window: { limit: 0, window: 1m } }";
 
 /// http-09: an upload that is refused from its head alone.

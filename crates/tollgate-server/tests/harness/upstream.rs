@@ -58,6 +58,7 @@ struct State {
     seen: Mutex<Vec<Seen>>,
     /// Targets, noted as soon as a head is read: one whose sender hangs up at once is never answered.
     begun: Mutex<Vec<String>>,
+    broken_off: AtomicUsize,
     connections: AtomicUsize,
     held: watch::Receiver<bool>,
 }
@@ -70,6 +71,7 @@ impl Upstream {
         let state = State {
             seen: Mutex::default(),
             begun: Mutex::default(),
+            broken_off: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
             held,
         };
@@ -115,6 +117,11 @@ impl Upstream {
     /// Requests for `target` whose head came.
     pub(crate) fn begun_for(&self, target: &str) -> usize {
         self.state.begun.lock().iter().filter(|begun| *begun == target).count()
+    }
+
+    /// Requests whose body ended before its end.
+    pub(crate) fn broken_off(&self) -> usize {
+        self.state.broken_off.load(Ordering::SeqCst)
     }
 
     /// Connections that were ever made to it.
@@ -182,11 +189,15 @@ async fn answer(
     Ok(response)
 }
 
-/// Reads a request to its end and remembers it; `large`: without keeping its body.
+/// Reads a request to its end and remembers it, where it has one; `large`: without keeping its body.
 async fn read(request: Request<Incoming>, state: &State, large: bool) -> Bytes {
     let (parts, mut body) = request.into_parts();
     let (mut kept, mut length, mut trailers) = (Vec::new(), 0, None);
-    while let Some(Ok(frame)) = body.frame().await {
+    while let Some(frame) = body.frame().await {
+        let Ok(frame) = frame else {
+            state.broken_off.fetch_add(1, Ordering::SeqCst);
+            return Bytes::from(kept);
+        };
         match frame.into_data() {
             Ok(data) => {
                 length += data.len();
