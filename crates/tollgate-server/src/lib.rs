@@ -8,6 +8,7 @@
 //! ```
 
 pub mod admin;
+mod arrivals;
 mod body;
 mod connection;
 mod error;
@@ -18,6 +19,7 @@ mod policy_file;
 mod reload;
 mod serve;
 mod server;
+mod spell;
 mod sweep;
 mod upstream;
 mod waiting;

@@ -54,17 +54,18 @@ impl Worker {
         if self.number == 0 {
             tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
         }
-        let mut unaccepted = Unaccepted::default();
         let mut sweep = tokio::time::interval(SWEEP_EVERY);
         let mut stop = self.stop.clone();
         let stopped = stop.wait_for(|stop| *stop);
         tokio::pin!(stopped);
         loop {
             tokio::select! {
-                accepted = listener.accept() => self.take(accepted, &mut unaccepted).await,
+                accepted = listener.accept() => self.take(accepted).await,
                 _ = sweep.tick() => {
                     self.gateway.live().sweep(self.number);
-                    unaccepted.sum_up();
+                    if self.number == 0 {
+                        self.gateway.arrivals().sum_up();
+                    }
                 }
                 _ = &mut stopped => break,
             }
@@ -75,16 +76,12 @@ impl Worker {
         Ok(())
     }
 
-    async fn take(
-        &self,
-        accepted: io::Result<(TcpStream, SocketAddr)>,
-        unaccepted: &mut Unaccepted,
-    ) {
+    async fn take(&self, accepted: io::Result<(TcpStream, SocketAddr)>) {
         match accepted {
             Ok((stream, peer)) => self.serve(stream, peer, None),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
-                unaccepted.note(&error);
+                self.gateway.arrivals().unaccepted(&error, self.gateway.metrics());
                 tokio::time::sleep(ACCEPT_PAUSE).await;
             }
         }
@@ -101,10 +98,7 @@ impl Worker {
     fn serve(&self, stream: TcpStream, peer: SocketAddr, last_call: Option<Duration>) {
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
-            // Whoever does not take it has lost nothing but an explanation.
-            let _ = stream.try_write(&connection::no_place());
-            self.gateway.metrics().answered(http::StatusCode::SERVICE_UNAVAILABLE);
-            return;
+            return self.gateway.arrivals().turn_away(stream, most, self.gateway.metrics());
         };
         // Without it small answers wait for the client's acknowledgement; with neither they are only slower.
         let _ = stream.set_nodelay(true);
@@ -125,26 +119,6 @@ impl Worker {
             let open = self.gateway.places().taken();
             tracing::warn!(connections = open, "drain_timeout is over: connections are broken off");
         }
-    }
-}
-
-/// Failures to accept, told at once and then summed up: where file descriptors have run out there are many.
-#[derive(Debug, Default)]
-struct Unaccepted(u64);
-
-impl Unaccepted {
-    fn note(&mut self, error: &io::Error) {
-        if self.0 == 0 {
-            tracing::warn!(%error, "the gateway could not accept a connection");
-        }
-        self.0 += 1;
-    }
-
-    fn sum_up(&mut self) {
-        if self.0 > 1 {
-            tracing::warn!(times = self.0, "the gateway could not accept connections");
-        }
-        self.0 = 0;
     }
 }
 

@@ -23,6 +23,7 @@ use tollgate_policy::settings::GatewaySettings;
 
 use crate::gateway::Gateway;
 
+pub(crate) use linger::see_off;
 pub(crate) use pace::{Pace, Turn};
 pub(crate) use places::{Place, Places};
 pub(crate) use refusals::no_place;
@@ -75,7 +76,7 @@ pub(crate) async fn serve(
     let (peer, place, worker) = client;
     let settings = gateway.settings();
     let pace = Arc::new(Pace::new(&settings, gateway.timer()));
-    let socket = Socket::new(stream, Arc::clone(&pace));
+    let socket = Socket::new(stream, Arc::clone(&pace), Arc::clone(gateway.metrics()));
     let client = Arc::new(Client {
         peer,
         socket: socket.clone(),

@@ -33,6 +33,8 @@ pub(crate) struct Pace {
     blocked: AtomicU64,
     begun: AtomicBool,
     unread: AtomicBool,
+    /// The last answer was handed to the system whole.
+    answered: AtomicBool,
 }
 
 /// A request's turn on its connection; when it is dropped the connection waits for the next.
@@ -62,6 +64,7 @@ impl Pace {
             blocked: AtomicU64::new(0),
             begun: AtomicBool::new(false),
             unread: AtomicBool::new(false),
+            answered: AtomicBool::new(true),
         }
     }
 
@@ -70,6 +73,7 @@ impl Pace {
         self.unread.store(body, Ordering::Relaxed);
         self.phase.store(BUSY, Ordering::Relaxed);
         self.begun.store(false, Ordering::Relaxed);
+        self.answered.store(false, Ordering::Relaxed);
         turns.inc();
         Turn { pace: Arc::clone(self), turns: turns.clone() }
     }
@@ -95,6 +99,18 @@ impl Pace {
         } else if self.blocked.load(Ordering::Relaxed) == 0 {
             self.blocked.store(self.clock.now().as_micros(), Ordering::Relaxed);
         }
+    }
+
+    /// All that was written so far has gone out.
+    pub(super) fn flushed(&self) {
+        if self.phase.load(Ordering::Relaxed) != BUSY {
+            self.answered.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Every request that was begun has had its whole answer: what is written now answers none.
+    pub(super) fn is_between_answers(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) != BUSY && self.answered.load(Ordering::Relaxed)
     }
 
     /// The last request's body was read to its end.
@@ -215,6 +231,19 @@ mod tests {
         pace.read_to_the_end();
         pace.heard();
         assert!(pace.owes_an_answer());
+    }
+
+    #[test]
+    fn an_answer_ends_when_it_has_gone_out() {
+        let pace = pace(10, 20, 30);
+        assert!(pace.is_between_answers(), "nothing was asked");
+        let turn = pace.begin(false, &Gauge::default());
+        pace.flushed();
+        assert!(!pace.is_between_answers(), "a part of it may be out, or a 100 before it");
+        drop(turn);
+        assert!(!pace.is_between_answers(), "it may wait to be written");
+        pace.flushed();
+        assert!(pace.is_between_answers());
     }
 
     #[test]

@@ -5,8 +5,16 @@ use std::io::Write;
 use http::StatusCode;
 use tollgate_http::{Answer, Problem};
 
+/// An answer after which the connection ends.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) status: StatusCode,
+    /// All of it, head and body.
+    pub(crate) bytes: Vec<u8>,
+}
+
 /// The whole answer in the place of hyper's bare one, where `head` begins one.
-pub(super) fn in_full(head: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn in_full(head: &[u8]) -> Option<Refusal> {
     let (status, detail) = match head.get(..12)? {
         b"HTTP/1.1 400" => (StatusCode::BAD_REQUEST, "What came is not a request of HTTP/1.1."),
         b"HTTP/1.1 414" => {
@@ -22,18 +30,17 @@ pub(super) fn in_full(head: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The answer to a header that took too long.
-pub(super) fn too_slow() -> Vec<u8> {
+pub(super) fn too_slow() -> Refusal {
     let detail = "The header of the request did not come in time.";
     written(&Problem::new(StatusCode::REQUEST_TIMEOUT, detail).answer())
 }
 
 /// The answer to a connection for which there is no place.
-pub(crate) fn no_place() -> Vec<u8> {
+pub(crate) fn no_place() -> Refusal {
     written(&Problem::overloaded("This gateway has no place for another connection.", 1).answer())
 }
 
-/// An answer after which the connection ends.
-fn written(answer: &Answer) -> Vec<u8> {
+fn written(answer: &Answer) -> Refusal {
     let mut bytes = Vec::with_capacity(512);
     let reason = answer.status.canonical_reason().unwrap_or_default();
     // Writing to a vector cannot fail.
@@ -46,7 +53,7 @@ fn written(answer: &Answer) -> Vec<u8> {
     }
     bytes.extend_from_slice(b"\r\n");
     bytes.extend_from_slice(&answer.body);
-    bytes
+    Refusal { status: answer.status, bytes }
 }
 
 #[cfg(test)]
@@ -55,7 +62,7 @@ mod tests {
 
     #[test]
     fn bare_statuses_become_problems() {
-        let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("text");
+        let text = |refusal: Refusal| String::from_utf8(refusal.bytes).expect("text");
         let full = text(
             in_full(b"HTTP/1.1 431 Request Header Fields Too Large\r\n\r\n").expect("one of them"),
         );

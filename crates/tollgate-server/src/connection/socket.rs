@@ -10,7 +10,9 @@ use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
-use super::{Pace, refusals};
+use super::Pace;
+use super::refusals::{self, Refusal};
+use crate::metrics::Metrics;
 
 /// How often a socket is looked at whose unread bytes hide its end.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -21,11 +23,12 @@ pub(crate) struct Socket {
     // One thread drives it, so the lock is never waited for.
     stream: Arc<Mutex<TcpStream>>,
     pace: Arc<Pace>,
+    metrics: Arc<Metrics>,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, pace: Arc<Pace>) -> Socket {
-        Socket { stream: Arc::new(Mutex::new(stream)), pace }
+    pub(crate) fn new(stream: TcpStream, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
+        Socket { stream: Arc::new(Mutex::new(stream)), pace, metrics }
     }
 
     /// Ends when the client has closed its side, or the connection broke.
@@ -53,21 +56,22 @@ impl Socket {
     }
 
     /// hyper answers what it cannot read as a request by a bare status. In its place goes the whole answer, where `head` is
-    /// such a status: nothing but that is written while a header is awaited, and the connection ends after it.
+    /// such a status: nothing but that is written between answers, and the connection ends after it.
     fn refuse_in_full(&self, head: &[u8]) -> bool {
-        if !self.pace.owes_an_answer() {
+        if !self.pace.is_between_answers() {
             return false;
         }
-        let Some(answer) = refusals::in_full(head) else { return false };
+        let Some(refusal) = refusals::in_full(head) else { return false };
         self.pace.left_unread();
-        self.last_words(&answer);
+        self.last_words(&refusal);
         true
     }
 
-    /// Writes at once what of `bytes` fits; nothing more is to follow.
-    pub(super) fn last_words(&self, bytes: &[u8]) {
+    /// Writes at once what of `refusal` fits; nothing more is to follow.
+    pub(super) fn last_words(&self, refusal: &Refusal) {
+        self.metrics.answered(refusal.status);
         // Whoever does not take them has lost nothing but an explanation.
-        let _ = self.stream.lock().try_write(bytes);
+        let _ = self.stream.lock().try_write(&refusal.bytes);
     }
 }
 
@@ -127,7 +131,8 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A TCP socket has nothing to flush.
+        // A TCP socket has nothing to flush; it is asked when all else was written.
+        self.pace.flushed();
         Poll::Ready(Ok(()))
     }
 

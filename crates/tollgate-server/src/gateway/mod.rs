@@ -26,6 +26,7 @@ use tollgate_core::Timestamp;
 use tollgate_policy::settings::GatewaySettings;
 use tollgate_store::{Clock, MemoryStore, SystemClock};
 
+use crate::arrivals::Arrivals;
 use crate::body::ResponseBody;
 use crate::connection::{Client, Places};
 use crate::metrics::Metrics;
@@ -50,6 +51,7 @@ pub(crate) struct Gateway {
     timer: Arc<SystemClock>,
     room: Arc<WaitingRoom>,
     places: Arc<Places>,
+    arrivals: Arrivals,
     random: RandomState,
     drawn: AtomicU64,
     metrics: Arc<Metrics>,
@@ -70,6 +72,7 @@ impl Gateway {
             timer,
             room: Arc::default(),
             places: Arc::default(),
+            arrivals: Arrivals::default(),
             random: RandomState::new(),
             drawn: AtomicU64::new(0),
             metrics,
@@ -136,6 +139,10 @@ impl Gateway {
 
     pub(crate) fn places(&self) -> &Arc<Places> {
         &self.places
+    }
+
+    pub(crate) fn arrivals(&self) -> &Arrivals {
+        &self.arrivals
     }
 
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {

@@ -91,6 +91,10 @@ pub struct Metrics {
     generations: Mutex<[LabelSets; 2]>,
     /// Client connections that are open.
     pub connections: Gauge,
+    /// Client connections answered 503 because `max_connections` were open.
+    pub connections_rejected: Counter,
+    /// Client connections that the system did not hand over: file descriptors had run out, for instance.
+    pub accept_errors: Counter,
     /// Requests between their head and the end of their answer.
     pub in_flight: Gauge,
     /// Requests that wait for their delay.
@@ -119,6 +123,8 @@ impl Metrics {
             upstream: upstream::Families::default(),
             generations: Mutex::default(),
             connections: Gauge::default(),
+            connections_rejected: Counter::default(),
+            accept_errors: Counter::default(),
             in_flight: Gauge::default(),
             waiting: Gauge::default(),
             abandoned: Counter::default(),
@@ -160,6 +166,16 @@ impl Metrics {
         let mut add = Adder(&mut self.registry);
         add.metric("answers", "Answers of our own, by status", &self.answers.family);
         add.metric("connections", "Client connections that are open", &self.connections);
+        add.metric(
+            "connections_rejected",
+            "Client connections answered 503 because max_connections were open",
+            &self.connections_rejected,
+        );
+        add.metric(
+            "accept_errors",
+            "Failures to accept a client connection, as when file descriptors have run out",
+            &self.accept_errors,
+        );
         add.metric("requests_in_flight", "Requests being served", &self.in_flight);
         add.metric("requests_waiting", "Requests that wait for their delay", &self.waiting);
         add.metric(

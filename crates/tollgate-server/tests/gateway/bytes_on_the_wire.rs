@@ -217,3 +217,45 @@ fn an_answer_in_another_coding_is_a_bad_gateway() {
     let gate = Gate::start(&open(upstream.address));
     assert_eq!(Connection::open(gate.address).get("/").status, 502);
 }
+
+/// What came behind an answered request once got a bare 400, which no metric saw.
+#[test]
+fn what_is_no_request_is_refused_in_full_behind_good_ones_too() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    let mut connection = Connection::open(gate.address);
+    let good = "GET /status/400 HTTP/1.1\r\nhost: a\r\n\r\n";
+    connection.send(format!("{good}{good}nonsense\r\n\r\n{good}"));
+    for _ in 0..2 {
+        let reply = connection.reply();
+        assert_eq!((reply.status, reply.text().as_str()), (400, "said so"), "the upstream's own");
+    }
+    let reply = connection.reply();
+    assert_eq!((reply.status, reply.header("connection").as_deref()), (400, Some("close")));
+    assert_eq!(reply.header("content-type").as_deref(), Some("application/problem+json"));
+    assert!(connection.is_closed(), "and nothing after it");
+    assert_eq!(gate.metric("tollgate_answers_total{status=\"400\"}"), 1.0);
+    assert_eq!(upstream.begun(), 2);
+}
+
+/// hyper's bare answer and an upstream's are told apart by when they come, not by how they look.
+#[test]
+fn an_upstreams_bare_refusal_is_passed_on_as_it_is() {
+    let upstream = Raw::start(|stream, _| {
+        while Raw::head(stream).is_some() {
+            let bare = "HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-length: 0\r\n\r\n";
+            let _ = std::io::Write::write_all(stream, bare.as_bytes());
+        }
+    });
+    let gate = Gate::start(&open(upstream.address));
+    let mut connection = Connection::open(gate.address);
+    let good = "GET / HTTP/1.1\r\nhost: a\r\n\r\n";
+    connection.send(good.repeat(3));
+    for _ in 0..3 {
+        let reply = connection.reply();
+        assert_eq!((reply.status, reply.text().as_str()), (431, ""));
+        assert_eq!(reply.header("content-type"), None);
+    }
+    assert_eq!(connection.get("/").status, 431, "the connection lives");
+    assert_eq!(gate.metric("tollgate_answers_total{status=\"431\"}"), 0.0);
+}

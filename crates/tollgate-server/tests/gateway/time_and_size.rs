@@ -95,9 +95,30 @@ fn connections_are_bounded() {
     let refused = third.reply();
     assert_eq!((refused.status, refused.header("retry-after").as_deref()), (503, Some("1")));
     assert!(third.is_closed());
+    assert_eq!(gate.metric("tollgate_connections_rejected_total"), 1.0);
     drop(first);
     until("a place is free", || gate.handle.connections() == 1);
     assert_eq!(Connection::open(gate.address).get("/").status, 200);
+}
+
+/// A reset once overtook the 503 of those who had sent something.
+#[test]
+fn a_connection_without_a_place_is_closed_softly() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open_with(upstream.address, "gateway: { max_connections: 1 }"));
+    let mut first = Connection::open(gate.address);
+    assert_eq!(first.get("/").status, 200);
+    let body = vec![b'x'; 300_000];
+    for _ in 0..20 {
+        let mut other = Connection::open(gate.address);
+        other.send(request("POST", "/", &[("content-length", "300000")]));
+        other.send(&body);
+        assert_eq!(other.reply().status, 503);
+        assert!(other.is_closed());
+    }
+    assert_eq!(gate.metric("tollgate_connections_rejected_total"), 20.0);
+    assert_eq!(gate.metric("tollgate_answers_total{status=\"503\"}"), 20.0);
+    assert_eq!(upstream.begun(), 1);
 }
 
 /// The rest of a body once began a header's time, and the connection got a 408 to no request.

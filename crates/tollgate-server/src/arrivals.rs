@@ -1,0 +1,63 @@
+//! Connections that come and are not served: turned away because there is no place, or never accepted.
+
+use std::io;
+use std::sync::Arc;
+
+use tokio::net::TcpStream;
+
+use crate::connection::{self, Places};
+use crate::metrics::Metrics;
+use crate::spell::Spell;
+
+/// At most so many of those turned away are given time to read why; beyond that they are closed at once.
+const SEEN_OFF: usize = 256;
+
+/// What becomes of connections that are not served, over all threads of a gateway.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    turned_away: Spell,
+    unaccepted: Spell,
+    seen_off: Arc<Places>,
+}
+
+impl Arrivals {
+    /// Answers a connection that finds `most` others open.
+    pub(crate) fn turn_away(&self, stream: TcpStream, most: usize, metrics: &Metrics) {
+        metrics.connections_rejected.inc();
+        if self.turned_away.note() {
+            tracing::warn!(
+                max_connections = most,
+                "max_connections are open: further connections are answered 503; raise `gateway: {{ max_connections }}` \
+                 if the machine bears more"
+            );
+        }
+        let refusal = connection::no_place();
+        metrics.answered(refusal.status);
+        // Whoever does not take it has lost nothing but an explanation.
+        let _ = stream.try_write(&refusal.bytes);
+        if let Some(place) = self.seen_off.take(SEEN_OFF) {
+            tokio::spawn(async move {
+                connection::see_off(stream).await;
+                drop(place);
+            });
+        }
+    }
+
+    /// Notes that a connection could not be accepted.
+    pub(crate) fn unaccepted(&self, error: &io::Error, metrics: &Metrics) {
+        metrics.accept_errors.inc();
+        if self.unaccepted.note() {
+            tracing::warn!(%error, "the gateway cannot accept connections; they wait in the listener's queue");
+        }
+    }
+
+    /// Sums up what is over since the last look; one thread looks.
+    pub(crate) fn sum_up(&self) {
+        if let Some(times) = self.turned_away.over() {
+            tracing::warn!(times, "connections find a place again; so many were answered 503");
+        }
+        if let Some(times) = self.unaccepted.over() {
+            tracing::warn!(times, "connections are accepted again; it failed so many times");
+        }
+    }
+}
