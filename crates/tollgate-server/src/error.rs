@@ -4,6 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use tollgate_policy::file::Report;
+
 /// Why the gateway does not serve. Its text says what would be right.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -15,8 +17,8 @@ pub enum ServeError {
         /// Why.
         error: io::Error,
     },
-    /// The policy is wrong: every mistake, ready for a person to read.
-    Policy(String),
+    /// The policy is wrong: every mistake, with its place.
+    Policy(Box<Report>),
     /// The policy names no address to listen on.
     NoListen,
     /// An address cannot be listened on.
@@ -30,13 +32,24 @@ pub enum ServeError {
     System(io::Error),
 }
 
+impl ServeError {
+    /// What is wrong on one line: of a policy's mistakes the first.
+    #[must_use]
+    pub fn in_one_line(&self) -> String {
+        match self {
+            ServeError::Policy(report) => report.summary(),
+            other => other.to_string(),
+        }
+    }
+}
+
 impl std::fmt::Display for ServeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ServeError::Unreadable { path, error } => {
                 write!(f, "the policy file {} cannot be read: {error}", path.display())
             }
-            ServeError::Policy(report) => f.write_str(report),
+            ServeError::Policy(report) => f.write_str(&report.render()),
             ServeError::NoListen => f.write_str(
                 "the policy does not say where to listen; add `listen: 127.0.0.1:8080` or use --listen",
             ),

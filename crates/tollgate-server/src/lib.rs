@@ -11,6 +11,7 @@ pub mod admin;
 mod arrivals;
 mod body;
 mod connection;
+mod descriptors;
 mod error;
 mod gateway;
 pub mod metrics;

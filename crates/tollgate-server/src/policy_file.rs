@@ -48,12 +48,11 @@ impl PolicyFile {
     pub(crate) fn compile(&self, text: &str, now: Timestamp) -> Result<Policy, ServeError> {
         let name = self.path.display().to_string();
         let surroundings = Surroundings::of_process(self.folder()).loaded_at(now);
-        let read = file::read(&name, text, &surroundings)
-            .map_err(|report| ServeError::Policy(report.render()))?;
+        let read = file::read(&name, text, &surroundings).map_err(ServeError::Policy)?;
         if !read.warnings.is_empty() {
             tracing::warn!("the policy has traps:\n{}", read.warnings.render());
         }
-        read.compile().map_err(|report| ServeError::Policy(report.render()))
+        read.compile().map_err(ServeError::Policy)
     }
 
     /// Relative files of the policy stand beside it.

@@ -15,7 +15,7 @@ use crate::admin::{self, Readiness, Stage};
 use crate::metrics::Metrics;
 use crate::policy_file::PolicyFile;
 use crate::reload::Follower;
-use crate::{Engine, Options, ServeError, Server};
+use crate::{Engine, Options, ServeError, Server, descriptors};
 
 /// Where a gateway can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +70,7 @@ pub async fn serve_until(
     let policy = file.compile(&text, clock.now())?;
     let mode = options.mode.unwrap_or(policy.settings().mode);
     let settings = policy.settings().clone();
+    descriptors::provide(&settings);
     let store = MemoryStore::new(MemoryOptions::default());
     let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
     let counted = Arc::clone(&engine);

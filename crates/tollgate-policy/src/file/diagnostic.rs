@@ -135,6 +135,24 @@ impl Report {
         super::render::render(self)
     }
 
+    /// The first error on one line, and how many there are besides; empty where there is none.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let error = |diagnostic: &&Diagnostic| diagnostic.severity == Severity::Error;
+        let Some(first) = self.diagnostics.iter().find(error) else { return String::new() };
+        match self.count(Severity::Error) - 1 {
+            0 => self.line(first),
+            more => format!("{}; and {more} more", self.line(first)),
+        }
+    }
+
+    /// One diagnostic as compilers write it.
+    fn line(&self, diagnostic: &Diagnostic) -> String {
+        let Diagnostic { severity, message, line, column, help, .. } = diagnostic;
+        let help = help.as_ref().map_or(String::new(), |help| format!(" (help: {help})"));
+        format!("{}:{line}:{column}: {severity}: {message}{help}", self.source_name)
+    }
+
     /// Whether what is pushed now is dropped.
     pub(crate) fn is_full(&self) -> bool {
         self.diagnostics.len() > MAX_DIAGNOSTICS
@@ -177,11 +195,7 @@ impl fmt::Display for Report {
             if index > 0 {
                 f.write_str("\n")?;
             }
-            let Diagnostic { severity, message, line, column, help, .. } = diagnostic;
-            write!(f, "{}:{line}:{column}: {severity}: {message}", self.source_name)?;
-            if let Some(help) = help {
-                write!(f, " (help: {help})")?;
-            }
+            f.write_str(&self.line(diagnostic))?;
         }
         Ok(())
     }

@@ -42,6 +42,10 @@ impl Visit<'_> {
 /// The answer where the upstream gave none.
 pub(super) fn failed(error: &SendError) -> Answer {
     let (status, detail) = match error {
+        SendError::Exhausted(_) => {
+            let detail = "This gateway has nothing left to reach the service behind it with.";
+            return Problem::overloaded(detail, 1).answer();
+        }
         SendError::NoServer | SendError::Connect(_) => {
             (StatusCode::BAD_GATEWAY, "The service behind this gateway takes no connection.")
         }

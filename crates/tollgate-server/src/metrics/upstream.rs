@@ -19,17 +19,24 @@ pub enum UpstreamError {
     Timeout,
     /// The connection broke, or what came was no HTTP.
     Broken,
+    /// The gateway itself had no file descriptor, port or memory left for a connection.
+    Exhausted,
 }
 
 impl UpstreamError {
-    const ALL: [UpstreamError; 3] =
-        [UpstreamError::Connect, UpstreamError::Timeout, UpstreamError::Broken];
+    const ALL: [UpstreamError; 4] = [
+        UpstreamError::Connect,
+        UpstreamError::Timeout,
+        UpstreamError::Broken,
+        UpstreamError::Exhausted,
+    ];
 
     fn word(self) -> &'static str {
         match self {
             UpstreamError::Connect => "connect",
             UpstreamError::Timeout => "timeout",
             UpstreamError::Broken => "broken",
+            UpstreamError::Exhausted => "exhausted",
         }
     }
 }
@@ -116,7 +123,7 @@ pub struct ServerMetrics {
     /// Requests sent, retries too.
     pub requests: Counter,
     responses: [Counter; 5],
-    errors: [Counter; 3],
+    errors: [Counter; UpstreamError::ALL.len()],
     healthy: Gauge,
 }
 

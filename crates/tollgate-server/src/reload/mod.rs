@@ -10,6 +10,8 @@ use tokio::sync::mpsc;
 use tollgate_policy::{Mode, Policy};
 use tollgate_store::{Clock, SystemClock};
 
+use crate::ServeError;
+use crate::descriptors;
 use crate::policy_file::PolicyFile;
 use crate::server::Handle;
 use watch::Watch;
@@ -79,7 +81,7 @@ impl Follower {
     fn look(&mut self, cause: Cause) {
         let text = match self.file.text() {
             Ok(text) => text,
-            Err(error) => return self.keep(&error.to_string()),
+            Err(error) => return self.keep(&error),
         };
         if cause == Cause::Changed && text == self.text {
             return self.refresh();
@@ -87,7 +89,7 @@ impl Follower {
         self.text = text;
         match self.file.compile(&self.text, SystemClock::new().now()) {
             Ok(policy) => self.take(policy),
-            Err(error) => self.keep(&error.to_string()),
+            Err(error) => self.keep(&error),
         }
     }
 
@@ -98,16 +100,20 @@ impl Follower {
                 "the policy's `listen` or `admin` changed: it takes effect at a restart"
             );
         }
+        descriptors::provide(&new);
         let version = self.server.reload(policy, self.mode.unwrap_or(new.mode));
         tracing::info!(version, "the policy was reloaded");
     }
 
-    fn keep(&self, error: &str) {
+    /// Whoever sees one line of the log sees what is wrong first; all of it follows.
+    fn keep(&self, error: &ServeError) {
         self.server.reload_failed();
         let version = self.server.policy().version();
+        let (line, all) = (error.in_one_line(), error.to_string());
+        let rest = if all == line { String::new() } else { format!("\n{all}") };
         tracing::error!(
             version,
-            "the policy was not reloaded, the one before stays in force:\n{error}"
+            "the policy was not reloaded, the one before stays in force: {line}{rest}"
         );
     }
 
@@ -119,7 +125,7 @@ impl Follower {
                 self.server.reload_failed();
                 let problems = problems.join("\n");
                 tracing::error!(
-                    "tables or keys were not read again, what was read before stays in force:\n{problems}"
+                    "tables or keys were not read again, what was read before stays in force: {problems}"
                 );
             }
         }

@@ -5,10 +5,17 @@ use std::time::Duration;
 
 use hyper::client::conn::http1::{self, SendRequest};
 use hyper_util::rt::TokioIo;
+use rustix::io::Errno;
 use tokio::net::TcpStream;
 
 use super::server::Server;
 use crate::body::Upload;
+
+/// Whether an error of connecting is about this machine, and not about the server.
+pub(super) fn is_exhaustion(error: &io::Error) -> bool {
+    let local = [Errno::MFILE, Errno::NFILE, Errno::NOBUFS, Errno::NOMEM, Errno::ADDRNOTAVAIL];
+    Errno::from_io_error(error).is_some_and(|errno| local.contains(&errno))
+}
 
 /// Connects to `server` (a name is looked up each time) within `longest`, and sets the connection going on
 /// this thread.

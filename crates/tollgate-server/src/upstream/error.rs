@@ -13,6 +13,8 @@ pub(crate) enum SendError {
     NoServer,
     /// No server of the pool took a connection; the last one's reason.
     Connect(Arc<io::Error>),
+    /// The gateway itself has nothing left to make a connection with.
+    Exhausted(Arc<io::Error>),
     /// The answer did not begin in time.
     Slow,
     /// The connection broke before the answer's head was whole, or what came was no HTTP.
@@ -26,13 +28,14 @@ pub(crate) enum SendError {
 impl SendError {
     /// Nothing of the request reached a server, so that it cannot have had an effect.
     pub(crate) fn never_arrived(&self) -> bool {
-        matches!(self, SendError::NoServer | SendError::Connect(_))
+        matches!(self, SendError::NoServer | SendError::Connect(_) | SendError::Exhausted(_))
     }
 
     /// Its kind, as metrics count it; `None` where the server is not to blame.
     pub(super) fn kind(&self) -> Option<UpstreamError> {
         match self {
             SendError::Connect(_) => Some(UpstreamError::Connect),
+            SendError::Exhausted(_) => Some(UpstreamError::Exhausted),
             SendError::Slow => Some(UpstreamError::Timeout),
             SendError::Broken(_) | SendError::Unasked => Some(UpstreamError::Broken),
             SendError::NoServer | SendError::Upload(_) => None,
@@ -46,6 +49,9 @@ impl std::fmt::Display for SendError {
             SendError::NoServer => f.write_str("the pool has no server"),
             SendError::Connect(error) => {
                 write!(f, "no server of the pool took a connection: {error}")
+            }
+            SendError::Exhausted(error) => {
+                write!(f, "the gateway can make no connection: {error}")
             }
             SendError::Slow => f.write_str("the answer did not begin within first_byte_timeout"),
             SendError::Broken(error) => {

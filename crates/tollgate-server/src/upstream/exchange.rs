@@ -13,7 +13,7 @@ use hyper::client::conn::http1::SendRequest;
 use smallvec::SmallVec;
 use tollgate_store::{Clock, SystemClock};
 
-use super::connect::connect;
+use super::connect::{connect, is_exhaustion};
 use super::pool::Pool;
 use super::server::Server;
 use super::{SendError, Timing};
@@ -57,6 +57,8 @@ impl Exchange<'_> {
             }
             match self.open(server).await {
                 Ok(sender) => return self.over_fresh(server, sender, request).await,
+                // Another server would need as much.
+                Err(error @ SendError::Exhausted(_)) => return Err(error),
                 Err(error) => last = error,
             }
         }
@@ -101,6 +103,10 @@ impl Exchange<'_> {
             Ok(sender) => {
                 server.succeeded();
                 Ok(sender)
+            }
+            Err(error) if is_exhaustion(&error) => {
+                server.exhausted(&error);
+                Err(SendError::Exhausted(Arc::new(error)))
             }
             Err(error) => {
                 server.metrics().failed(UpstreamError::Connect);

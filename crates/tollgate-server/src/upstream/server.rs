@@ -10,6 +10,7 @@ use tollgate_store::{Clock, SystemClock};
 
 use crate::body::Upload;
 use crate::metrics::{ServerMetrics, UpstreamError};
+use crate::spell::Spell;
 
 /// A kept connection is dropped after this many microseconds without use: below the minute after which common servers
 /// close theirs, so that a request seldom meets one that is being closed.
@@ -31,6 +32,7 @@ pub(crate) struct Server {
     in_flight: AtomicUsize,
     failures: AtomicU32,
     rests_until: AtomicU64,
+    exhausted: Spell,
     metrics: ServerMetrics,
 }
 
@@ -49,6 +51,7 @@ impl Server {
             in_flight: AtomicUsize::new(0),
             failures: AtomicU32::new(0),
             rests_until: AtomicU64::new(0),
+            exhausted: Spell::default(),
             metrics,
         }
     }
@@ -92,6 +95,14 @@ impl Server {
         failures
     }
 
+    /// This machine had nothing left to make a connection with, which is no fault of the server's.
+    pub(super) fn exhausted(&self, error: &std::io::Error) {
+        self.metrics.failed(UpstreamError::Exhausted);
+        if self.exhausted.note() {
+            tracing::warn!(server = self.address, %error, "the gateway has nothing left to make a connection with");
+        }
+    }
+
     /// A place on the way to `server`, without a connection yet.
     pub(super) fn lend(server: &Arc<Server>, worker: usize) -> Lease {
         server.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -122,6 +133,15 @@ impl Server {
     }
 
     pub(super) fn sweep(&self, worker: usize, clock: &SystemClock) {
+        if worker == 0
+            && let Some(times) = self.exhausted.over()
+        {
+            tracing::warn!(
+                server = self.address,
+                times,
+                "connections can be made again; so many could not"
+            );
+        }
         let now = clock.now().as_micros();
         if let Some(idle) = self.idle.get(worker) {
             idle.lock().retain(|kept| {

@@ -2,6 +2,8 @@
 //! and a live table that shows who passes and who is refused.
 
 mod customers;
+mod end;
+mod notices;
 mod policy;
 mod table;
 mod traffic;
@@ -9,23 +11,27 @@ mod upstream;
 
 use std::io::{self, IsTerminal};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::{MissedTickBehavior, interval, sleep};
-use tollgate_server::{Options, Started, serve_until};
+use tokio::time::{MissedTickBehavior, interval};
+use tollgate_server::{Options, ServeError, Started, serve_until};
 
 use crate::outcome::{Failure, print};
 use customers::Customer;
+use end::End;
+use notices::Notices;
 use policy::PolicyCopy;
 use table::Table;
 
 /// How often the table is redrawn: often on a terminal, seldom where every drawing is a new line.
 const REDRAWN: [Duration; 2] = [Duration::from_secs(5), Duration::from_millis(250)];
 
-/// Runs the demo until Ctrl-C, or for `seconds`.
+/// Runs the demo until Ctrl-C or another signal to end, or for `seconds`.
 ///
 /// # Errors
 /// [`Failure`] that says what could not be started.
@@ -38,41 +44,61 @@ pub(crate) fn run(seconds: Option<u64>) -> Result<(), Failure> {
 }
 
 async fn play(seconds: Option<u64>) -> Result<(), Failure> {
+    // Before there is anything to clear away.
+    let end = End::new(seconds)
+        .map_err(|error| Failure::wrong(format!("signals cannot be listened for: {error}")))?;
+    let notices = Notices::listen().map_err(Failure::Wrong)?;
     let upstream = upstream::start()
         .await
         .map_err(|error| Failure::wrong(format!("the demo's service cannot listen: {error}")))?;
     let policy = PolicyCopy::write(upstream)
         .map_err(|error| Failure::wrong(format!("the demo's policy cannot be written: {error}")))?;
-    let options = Options {
-        listen: Some(preferred_or_free(8080)),
-        admin: Some(preferred_or_free(8090)),
-        ..Options::default()
-    };
     let (stop, stopped) = oneshot::channel::<()>();
     let (started, begun) = oneshot::channel();
-    let until = async { drop(stopped.await) };
-    let tell = |addresses| {
-        // The receiver is there as long as this function waits.
-        let _ = started.send(addresses);
-    };
     let show = async {
         let shown = match begun.await {
-            Ok(addresses) => perform(addresses, &policy, seconds).await,
+            Ok(addresses) => perform(addresses, &policy, notices, end).await,
             // The gateway did not start, and says why itself.
             Err(_) => Ok(()),
         };
         drop(stop);
         shown
     };
-    let (ended, shown) = tokio::join!(serve_until(policy.path(), &options, until, tell), show);
+    let (ended, shown) = tokio::join!(gateway(policy.path(), stopped, started), show);
     ended.map_err(Failure::wrong).and(shown)
+}
+
+/// Serves the policy at `path` until `stopped` has no sender any more: on the ports that people know where they are free, else
+/// on any.
+async fn gateway(
+    path: &Path,
+    stopped: oneshot::Receiver<()>,
+    started: oneshot::Sender<Started>,
+) -> Result<(), ServeError> {
+    let mut until = pin!(async { drop(stopped.await) });
+    let mut started = Some(started);
+    let mut serve = async |[gateway, admin]: [u16; 2]| {
+        let at = |port| Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+        let options = Options { listen: at(gateway), admin: at(admin), ..Options::default() };
+        let tell = |addresses| {
+            // The receiver is there as long as somebody waits for it.
+            started.take().map(|started| started.send(addresses));
+        };
+        serve_until(path, &options, until.as_mut(), tell).await
+    };
+    match serve([8080, 8090].map(free)).await {
+        // Somebody took one in between.
+        Err(ServeError::Bind { .. }) => serve([0, 0]).await,
+        ended => ended,
+    }
 }
 
 /// Sends the traffic and shows the table, until the end.
 async fn perform(
     addresses: Started,
     policy: &PolicyCopy,
-    seconds: Option<u64>,
+    notices: Notices,
+    end: End,
 ) -> Result<(), Failure> {
     print(&introduction(addresses, policy))?;
     let terminal = io::stdout().is_terminal();
@@ -83,8 +109,8 @@ async fn perform(
     }
     let table = Table::new(customers.clone(), terminal)?;
     tokio::select! {
-        stuck = redraw(&table, terminal) => stuck?,
-        () = end(seconds) => {}
+        stuck = redraw(&table, terminal, notices) => stuck?,
+        () = end.come() => {}
     }
     sending.shutdown().await;
     table.finish()?;
@@ -104,27 +130,15 @@ fn conclusion(customers: &[Arc<Customer>]) -> &'static str {
     }
 }
 
-/// Draws the table again and again, until that cannot be done.
-async fn redraw(table: &Table, terminal: bool) -> Result<(), Failure> {
+/// Draws the table again and again, and what the gateway has to say above it, until that cannot be done.
+async fn redraw(table: &Table, terminal: bool, mut notices: Notices) -> Result<(), Failure> {
     let mut pace = interval(REDRAWN[usize::from(terminal)]);
     pace.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        pace.tick().await;
-        table.show()?;
-    }
-}
-
-/// Ctrl-C, or the time that was asked for.
-async fn end(seconds: Option<u64>) {
-    let time = async {
-        match seconds {
-            Some(seconds) => sleep(Duration::from_secs(seconds)).await,
-            None => std::future::pending().await,
+        tokio::select! {
+            _ = pace.tick() => table.show()?,
+            notice = notices.next() => table.say(&notice)?,
         }
-    };
-    tokio::select! {
-        () = time => {}
-        _ = tokio::signal::ctrl_c() => {}
     }
 }
 
@@ -141,14 +155,9 @@ fn introduction(Started { gateway, admin }: Started, policy: &PolicyCopy) -> Str
     )
 }
 
-/// `port` on loopback where it is free, else any.
-fn preferred_or_free(port: u16) -> SocketAddr {
-    let preferred = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
-    if TcpListener::bind(preferred).is_ok() {
-        preferred
-    } else {
-        SocketAddr::from((Ipv4Addr::LOCALHOST, 0))
-    }
+/// `port` where it is free on loopback, else 0, which is any.
+fn free(port: u16) -> u16 {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, port)).map_or(0, |_| port)
 }
 
 #[cfg(test)]

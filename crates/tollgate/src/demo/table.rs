@@ -5,47 +5,68 @@ use std::sync::Arc;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::customers::{Count, Customer};
-use crate::outcome::{Failure, print};
+use crate::outcome::{Failure, note, print};
 
 /// A table that is redrawn in place on a terminal, and printed line by line elsewhere.
 pub(super) struct Table {
     customers: Vec<Arc<Customer>>,
-    rows: Option<Vec<ProgressBar>>,
+    live: Option<Live>,
+}
+
+/// Rows on a terminal.
+struct Live {
+    together: MultiProgress,
+    rows: Vec<ProgressBar>,
 }
 
 impl Table {
     /// An empty table of `customers`, with its heading.
     pub(super) fn new(customers: Vec<Arc<Customer>>, terminal: bool) -> Result<Table, Failure> {
         print(&format!("{}\n", heading()))?;
-        let rows = terminal.then(|| live_rows(customers.len()));
-        Ok(Table { customers, rows })
+        let live = terminal.then(|| Live::new(customers.len()));
+        Ok(Table { customers, live })
     }
 
     /// Shows the counts of now.
     pub(super) fn show(&self) -> Result<(), Failure> {
         let lines = self.customers.iter().map(|customer| row(customer, customer.tally.count()));
-        match &self.rows {
-            Some(rows) => rows.iter().zip(lines).for_each(|(live, line)| live.set_message(line)),
+        match &self.live {
+            Some(live) => live.rows.iter().zip(lines).for_each(|(row, line)| row.set_message(line)),
             None => print(&lines.map(|line| format!("{line}\n")).collect::<String>())?,
         }
         Ok(())
     }
 
+    /// Says something on a line of its own: above a live table, which stays whole.
+    pub(super) fn say(&self, line: &str) -> Result<(), Failure> {
+        match &self.live {
+            Some(live) => Ok(live.together.println(line)?),
+            None => {
+                note(&format!("{line}\n"));
+                Ok(())
+            }
+        }
+    }
+
     /// Leaves the last counts standing.
     pub(super) fn finish(self) -> Result<(), Failure> {
         self.show()?;
-        let Some(rows) = self.rows else { return Ok(()) };
-        rows.iter().for_each(ProgressBar::abandon);
+        let Some(live) = self.live else { return Ok(()) };
+        live.rows.iter().for_each(ProgressBar::abandon);
         print("\n")
     }
 }
 
-fn live_rows(count: usize) -> Vec<ProgressBar> {
-    // Where it was asked whether there is a terminal.
-    let together = MultiProgress::with_draw_target(ProgressDrawTarget::stdout());
-    let style =
-        ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    (0..count).map(|_| together.add(ProgressBar::new_spinner().with_style(style.clone()))).collect()
+impl Live {
+    fn new(count: usize) -> Live {
+        // Where it was asked whether there is a terminal.
+        let together = MultiProgress::with_draw_target(ProgressDrawTarget::stdout());
+        let style =
+            ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        let row = |_| together.add(ProgressBar::new_spinner().with_style(style.clone()));
+        let rows = (0..count).map(row).collect();
+        Live { together, rows }
+    }
 }
 
 fn heading() -> String {

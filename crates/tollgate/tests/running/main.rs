@@ -1,0 +1,5 @@
+//! The built `tollgate` command while it runs: what it says, what it survives, and how it ends.
+
+mod demo;
+mod descriptors;
+mod process;
