@@ -130,7 +130,7 @@ fn compile_class(
         limit: checked,
         shape: shape(settings, limit, class, algorithm),
         max_keys: limit.max_keys,
-        sharing: Sharing::default(),
+        sharing: Sharing { given_back: limit.charge_when.is_some(), ..Sharing::default() },
     });
     let slots = matches!(algorithm, Algorithm::Concurrency(_));
     CompiledClass {

@@ -9,6 +9,9 @@ pub struct Sharing {
     pub sync: SyncMode,
     /// What holds while it is away.
     pub on_store_failure: OnStoreFailure,
+    /// Whether what is charged may be given back once the outcome is known (`charge_when`): then a key that the store said
+    /// is exhausted may not stay so.
+    pub given_back: bool,
 }
 
 /// How often the shared store is asked. What each promises stands in `docs/distributed.md`.
