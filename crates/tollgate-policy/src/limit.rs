@@ -130,7 +130,11 @@ fn compile_class(
         limit: checked,
         shape: shape(settings, limit, class, algorithm),
         max_keys: limit.max_keys,
-        sharing: Sharing { given_back: limit.charge_when.is_some(), ..Sharing::default() },
+        sharing: Sharing {
+            sync: limit.sync,
+            on_store_failure: limit.on_store_failure,
+            given_back: limit.charge_when.is_some(),
+        },
     });
     let slots = matches!(algorithm, Algorithm::Concurrency(_));
     CompiledClass {

@@ -7,8 +7,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use tollgate_core::{Algorithm, Micros, Rules, Timestamp, TokenBucket};
+use tollgate_store::{OnStoreFailure, SyncMode};
 
 use crate::{ClientAddress, Mode};
+
+mod store;
+
+pub use store::{
+    SharedStoreSettings, StoreLogin, StoreSettings, StoreTls, StoreTopology, StoreUrl,
+};
 
 /// A whole policy.
 #[derive(Clone, Debug)]
@@ -54,13 +61,6 @@ impl Settings {
             }
         }
     }
-}
-
-/// Where counts live.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum StoreSettings {
-    /// In this process.
-    Memory,
 }
 
 /// A pool of servers.
@@ -258,6 +258,10 @@ pub struct LimitSettings {
     pub refusal: Refusal,
     /// Most keys that are remembered.
     pub max_keys: usize,
+    /// How nodes count it together; without effect on a memory store.
+    pub sync: SyncMode,
+    /// What holds while the shared store is away.
+    pub on_store_failure: OnStoreFailure,
 }
 
 /// One class of a limit.

@@ -21,6 +21,8 @@ pub enum ServeError {
     Policy(Box<Report>),
     /// The policy names no address to listen on.
     NoListen,
+    /// The policy names a shared store, and this build has none.
+    NoSharedStore,
     /// An address cannot be listened on.
     Bind {
         /// The address.
@@ -53,6 +55,9 @@ impl std::fmt::Display for ServeError {
             ServeError::NoListen => f.write_str(
                 "the policy does not say where to listen; add `listen: 127.0.0.1:8080` or use --listen",
             ),
+            ServeError::NoSharedStore => f.write_str(
+                "the policy names a shared store, and this build has none; write `store: memory`",
+            ),
             ServeError::Bind { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(f, "somebody listens on {address} already; stop it or choose another address")
             }
@@ -68,7 +73,7 @@ impl std::error::Error for ServeError {
             ServeError::Unreadable { error, .. }
             | ServeError::Bind { error, .. }
             | ServeError::System(error) => Some(error),
-            ServeError::Policy(_) | ServeError::NoListen => None,
+            ServeError::Policy(_) | ServeError::NoListen | ServeError::NoSharedStore => None,
         }
     }
 }

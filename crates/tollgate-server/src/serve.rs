@@ -70,6 +70,9 @@ pub async fn serve_until(
     let policy = file.compile(&text, clock.now())?;
     let mode = options.mode.unwrap_or(policy.settings().mode);
     let settings = policy.settings().clone();
+    if settings.store.is_shared() {
+        return Err(ServeError::NoSharedStore);
+    }
     descriptors::provide(&settings);
     let store = MemoryStore::new(MemoryOptions::default());
     let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));

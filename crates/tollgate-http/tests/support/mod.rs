@@ -13,6 +13,7 @@ use tollgate_policy::settings::{
     Answers, Class, HeaderFamily, IdentityRef, LimitSettings, Missing, Refusal, ResetForm,
 };
 use tollgate_policy::{Decision, LimitReport, Verdict};
+use tollgate_store::{OnStoreFailure, SyncMode};
 
 /// 2026-11-30 00:00:00 UTC.
 pub(crate) const MIDNIGHT: u64 = 1_796_000_000 - 1_796_000_000 % 86_400;
@@ -57,6 +58,8 @@ pub(crate) fn settings(name: &str, algorithm: Algorithm) -> LimitSettings {
         missing: Missing::Ip,
         refusal: Refusal { status: 429, title: None, detail: None },
         max_keys: 1000,
+        sync: SyncMode::Exact,
+        on_store_failure: OnStoreFailure::Share,
     }
 }
 

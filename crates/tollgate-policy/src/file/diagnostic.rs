@@ -45,6 +45,8 @@ pub struct Report {
     source_name: String,
     text: String,
     diagnostics: Vec<Diagnostic>,
+    /// Where secrets are written.
+    hidden: Vec<Span>,
 }
 
 /// Most diagnostics that are kept of one file; the rest are counted.
@@ -75,6 +77,7 @@ impl Report {
             source_name: source_name.to_owned(),
             text: text.to_owned(),
             diagnostics: Vec::new(),
+            hidden: Vec::new(),
         }
     }
 
@@ -91,6 +94,22 @@ impl Report {
         let (message, help) = (printable(&message), help.map(|help| printable(&help)));
         let (line, column) = self.line_and_column(span.start);
         self.diagnostics.push(Diagnostic { severity, message, line, column, span, help });
+    }
+
+    /// Has [`Report::render`] show stars for what stands at `span`: a secret.
+    pub(crate) fn hide(&mut self, span: Span) {
+        self.hidden.push(span);
+    }
+
+    /// The text with a star for each character of a secret.
+    pub(crate) fn shown_text(&self) -> std::borrow::Cow<'_, str> {
+        if self.hidden.is_empty() {
+            return self.text.as_str().into();
+        }
+        let hidden =
+            |at: usize| self.hidden.iter().any(|span| (span.start..span.end).contains(&at));
+        let star = |(at, c)| if c != '\n' && hidden(at) { '*' } else { c };
+        self.text.char_indices().map(star).collect::<String>().into()
     }
 
     /// All diagnostics: in the file's order once the reader is done.

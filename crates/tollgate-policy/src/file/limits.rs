@@ -1,6 +1,7 @@
 //! `limits:`, the named rules.
 
 use tollgate_core::{Limit, Rules, SpecError};
+use tollgate_store::{OnStoreFailure, SyncMode};
 
 use super::algorithms::{
     ConcurrencyForm, FixedWindowForm, LeakyBucketForm, QuotaForm, SlidingLogForm,
@@ -15,6 +16,7 @@ use super::node::Node;
 use super::parameters::Written;
 use super::shape::{At, choice, record};
 use super::sink::Sink;
+use super::sync::check_sync;
 use crate::settings::{Class, Identity, IdentityRef, LimitSettings, Missing, Refusal};
 
 record! {
@@ -48,6 +50,10 @@ record! {
         optional max_debt: u64,
         /// Counts and reports, never decides.
         optional shadow: bool,
+        /// How nodes count it together: `exact` (default), `leased`, `estimate`, `share`, `node`.
+        optional sync: SyncMode,
+        /// What holds while the shared store is away: `share` (default), `allow`, `refuse`.
+        optional on_store_failure: OnStoreFailure,
         /// What happens where an identity of the key is missing: `ip` (default) stands in.
         optional missing: Missing,
         /// How a refusal looks.
@@ -144,6 +150,8 @@ fn limit(named: &Named<LimitForm>, world: &Identities<'_>, sink: &mut Sink<'_>) 
         missing: Missing::default(),
         refusal: Refusal { status: 429, title: None, detail: None },
         max_keys: MAX_KEYS,
+        sync: SyncMode::default(),
+        on_store_failure: OnStoreFailure::default(),
     };
     let Some(form) = named.value.as_ref().map(|form| &form.value) else { return made };
     if let Some(key) = &form.key {
@@ -160,7 +168,14 @@ fn limit(named: &Named<LimitForm>, world: &Identities<'_>, sink: &mut Sink<'_>) 
     if let Some(max_keys) = &form.max_keys {
         made.max_keys = self::max_keys(max_keys, sink);
     }
-    made.classes = algorithm(form, named.name_span, &made, world, sink);
+    let classes = algorithm(form, named.name_span, &made, world, sink);
+    if let Some(sync) = &form.sync {
+        made.sync = sync.value;
+        check_sync(form, sync, &classes, sink);
+    }
+    made.on_store_failure =
+        form.on_store_failure.as_ref().map_or(made.on_store_failure, |said| said.value);
+    made.classes = classes.into_iter().map(|(class, _)| class).collect();
     made
 }
 
@@ -189,14 +204,14 @@ fn refuse_twice(names: &[At<String>], sink: &mut Sink<'_>) {
     }
 }
 
-/// The one algorithm, class by class.
+/// The one algorithm, class by class, each with the place of its parameters.
 fn algorithm(
     form: &LimitForm,
     at: Span,
     limit: &LimitSettings,
     world: &Identities<'_>,
     sink: &mut Sink<'_>,
-) -> Vec<Class> {
+) -> Vec<(Class, Span)> {
     let chosen = form.written.among(&ALGORITHMS);
     let [(name, _)] = chosen.as_slice() else {
         let (at, message) = match chosen.last() {
@@ -229,7 +244,7 @@ fn algorithm(
     for (class, at) in &found {
         checked(form, class, *at, &rules, sink);
     }
-    found.into_iter().map(|(class, _)| class).collect()
+    found
 }
 
 /// Asks the core whether the parameters can be computed with.

@@ -1,8 +1,5 @@
 //! The whole file: its sections, in the order in which each needs what others declare.
 
-use schemars::{Schema, SchemaGenerator};
-use serde_json::json;
-
 use super::answers::{FamilyWord, Percent, answers};
 use super::client_address::{ClientAddressForm, client_address};
 use super::collections::{Named, OneOrMany};
@@ -10,16 +7,16 @@ use super::gateway::{GatewayForm, gateway};
 use super::identity::{IdentityForm, World, identities};
 use super::limits::{LimitForm, limits};
 use super::names::Known;
-use super::node::{Node, Value};
 use super::routes::{RouteForm, RouteWorld, routes};
-use super::shape::{At, Shape, into_schema, record};
+use super::shape::{At, record};
 use super::sink::Sink;
+use super::store::{StoreForm, store};
 use super::tables::{TableForm, tables};
 use super::test_case::TestCase;
 use super::test_forms::TestForm;
 use super::tests_section::tests;
 use super::upstreams::{UpstreamForm, socket, upstreams};
-use crate::settings::{DefaultRoute, ResetForm, Settings, StoreSettings};
+use crate::settings::{DefaultRoute, ResetForm, Settings};
 use crate::{Hops, Mode};
 
 record! {
@@ -29,8 +26,8 @@ record! {
         optional listen: String,
         /// Where metrics and health are served: 127.0.0.1:8090 unless said otherwise; `off` for nowhere.
         optional admin: String,
-        /// Where counts live: `memory`.
-        optional store: StoreSettings,
+        /// Where counts live: `memory` (default), or a store that nodes share, such as `{ url: redis://127.0.0.1:6379 }`.
+        optional store: StoreForm,
         /// The mode, unless the command line or `TOLLGATE_MODE` says otherwise.
         optional mode: Mode,
         /// Pools of servers, by name.
@@ -62,21 +59,6 @@ record! {
     }
 }
 
-impl Shape for StoreSettings {
-    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<StoreSettings> {
-        if matches!(&node.value, Value::Scalar(text) if text == "memory") {
-            return Some(StoreSettings::Memory);
-        }
-        let message = "this version has the memory store only".to_owned();
-        sink.error(node.span, message, "write `store: memory`".to_owned());
-        None
-    }
-
-    fn schema(_: &mut SchemaGenerator) -> Schema {
-        into_schema(json!({ "const": "memory" }))
-    }
-}
-
 impl PolicyFile {
     /// What the file means. Where an error was said, what comes of it is of no use.
     pub(crate) fn meaning(&self, sink: &mut Sink<'_>) -> (Settings, Vec<TestCase>) {
@@ -98,7 +80,7 @@ impl PolicyFile {
         let settings = Settings {
             listen: self.listen(sink),
             admin: self.admin(sink),
-            store: self.store.as_ref().map_or(StoreSettings::Memory, |store| store.value.clone()),
+            store: store(self.store.as_ref(), sink),
             upstreams,
             client_address,
             tables,

@@ -8,20 +8,21 @@ const SHOWN: usize = 160;
 /// Renders all of `report`, one block a diagnostic, with a blank line after each.
 pub(super) fn render(report: &Report) -> String {
     let mut out = String::new();
+    let text = report.shown_text();
     for diagnostic in report.diagnostics() {
-        block(report, diagnostic, &mut out);
+        block(report, &text, diagnostic, &mut out);
         out.push('\n');
     }
     out
 }
 
 /// `error: ..` with the place, the source line, carets and the help.
-fn block(report: &Report, diagnostic: &Diagnostic, out: &mut String) {
+fn block(report: &Report, text: &str, diagnostic: &Diagnostic, out: &mut String) {
     let Diagnostic { severity, message, line, column, .. } = diagnostic;
     let gutter = " ".repeat(line.to_string().len());
     out.push_str(&format!("{severity}: {message}\n"));
     out.push_str(&format!("{gutter}--> {}:{line}:{column}\n", report.source_name()));
-    if let Some(source) = report.text().lines().nth(line - 1) {
+    if let Some(source) = text.lines().nth(line - 1) {
         let (shown, caret) = excerpt(source, *column, width(report, diagnostic));
         out.push_str(&format!("{gutter} |\n{line} | {shown}\n{gutter} | {caret}\n"));
     }

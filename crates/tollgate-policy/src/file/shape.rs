@@ -117,8 +117,7 @@ impl<'n> Fields<'n> {
 }
 
 /// Fields of the design that this version does not have yet.
-const LATER: [&str; 6] =
-    ["json", "form", "client_certificate", "degrade", "sync", "on_store_failure"];
+const LATER: [&str; 4] = ["json", "form", "client_certificate", "degrade"];
 
 fn unknown_field(entry: &Entry, what: &str, known: &[&str], sink: &mut Sink<'_>) {
     if sink.full() {

@@ -27,6 +27,11 @@ impl<'s> Sink<'s> {
         self.report.push(Severity::Warning, at, message, Some(help.to_owned()));
     }
 
+    /// What stands at `span` is shown to nobody.
+    pub(crate) fn hide(&mut self, span: Span) {
+        self.report.hide(span);
+    }
+
     /// Whether nothing more is kept, so that it need not be worked out.
     pub(crate) fn full(&self) -> bool {
         self.report.is_full()

@@ -16,13 +16,19 @@ pub struct Surroundings {
     environment: Environment,
     base: PathBuf,
     loaded_at: Option<Timestamp>,
+    serving: bool,
 }
 
 impl Surroundings {
     /// No environment; relative files are looked up in `base`.
     #[must_use]
     pub fn new(base: impl Into<PathBuf>) -> Surroundings {
-        Surroundings { environment: Box::new(|_| None), base: base.into(), loaded_at: None }
+        Surroundings {
+            environment: Box::new(|_| None),
+            base: base.into(),
+            loaded_at: None,
+            serving: false,
+        }
     }
 
     /// The process's environment; relative files are looked up in `base` (the policy file's directory).
@@ -47,6 +53,19 @@ impl Surroundings {
     pub fn loaded_at(mut self, at: Timestamp) -> Surroundings {
         self.loaded_at = Some(at);
         self
+    }
+
+    /// The policy is about to run here, with the store that it names: what the store needs and this machine lacks (a
+    /// secret in the environment, a file of authorities) is an error. Otherwise it is a warning, for a policy is checked and
+    /// tested where the secrets of its store are not.
+    #[must_use]
+    pub fn serving(mut self) -> Surroundings {
+        self.serving = true;
+        self
+    }
+
+    pub(crate) fn is_serving(&self) -> bool {
+        self.serving
     }
 
     pub(crate) fn environment(&self, name: &str) -> Option<String> {

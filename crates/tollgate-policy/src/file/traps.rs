@@ -1,6 +1,7 @@
 //! Warnings on limits that do what they say, and perhaps not what their writer expects.
 
 use tollgate_core::{Algorithm, Burst, LeakyBucket, Micros, TokenBucket};
+use tollgate_store::SyncMode;
 
 use super::duration::format_duration;
 use super::limits::LimitForm;
@@ -15,7 +16,12 @@ pub(crate) fn limits(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>
     for (named, limit) in forms.iter().zip(&settings.limits) {
         let Some(form) = named.value.as_ref().map(|form| &form.value) else { continue };
         client_written_class(form, limit, settings, sink);
-        forgotten(form, limit, sink);
+        if settings.store.is_shared() {
+            slow_estimate(form, limit, sink);
+        } else {
+            forgotten(form, limit, sink);
+            nobody_to_share_with(form, sink);
+        }
         for class in &limit.classes {
             one_class(form, class, sink);
         }
@@ -62,6 +68,44 @@ fn forgotten(form: &LimitForm, limit: &LimitSettings, sink: &mut Sink<'_>) {
                 .to_owned(),
             "restart seldom, or give less per day than a restart may give twice",
         );
+    }
+}
+
+/// How nodes share means nothing to a store of one process. A policy may be tried out on such a store, so it is no error.
+fn nobody_to_share_with(form: &LimitForm, sink: &mut Sink<'_>) {
+    let alone = |sync| matches!(sync, SyncMode::Exact | SyncMode::Node);
+    let sync = form.sync.as_ref().filter(|sync| !alone(sync.value)).map(|sync| ("sync", sync.name));
+    let failure = form.on_store_failure.as_ref().map(|said| ("on_store_failure", said.name));
+    for (field, at) in sync.into_iter().chain(failure) {
+        sink.warn(
+            at,
+            format!("`{field}` has no effect with `store: memory`: one process counts for itself"),
+            "name a shared store, such as `store: { url: redis://127.0.0.1:6379 }`, or leave it out",
+        );
+    }
+}
+
+/// A node that learns of the others after the window is over counts for itself.
+fn slow_estimate(form: &LimitForm, limit: &LimitSettings, sink: &mut Sink<'_>) {
+    let (Some(sync), SyncMode::Estimate { every }) = (&form.sync, limit.sync) else {
+        return;
+    };
+    let window = limit.classes.iter().filter_map(|class| window(class.algorithm.as_ref()?)).min();
+    if let Some(window) = window.filter(|window| *window <= every) {
+        let (every, window) = (format_duration(every), format_duration(window));
+        sink.warn(
+            sync.span,
+            format!("nodes learn of each other every {every}, and a window is over after {window}"),
+            "write an interval of at most a tenth of the window, or use `sync: leased`",
+        );
+    }
+}
+
+fn window(algorithm: &Algorithm) -> Option<Micros> {
+    match algorithm {
+        Algorithm::FixedWindow(window) => Some(window.window),
+        Algorithm::SlidingWindow(window) => Some(window.window),
+        _ => None,
     }
 }
 

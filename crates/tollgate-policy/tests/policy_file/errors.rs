@@ -282,8 +282,6 @@ fn addresses() {
         ("upstreams: { a: { servers: [\"::1:80\"] } }", "1:29", "`[::1]:9001`"),
         ("upstreams: { a: { servers: [] } }", "1:28", "without servers"),
         ("upstreams: { a: { servers: [\"h:1\", \"h:1\"] } }", "1:36", "here twice"),
-        ("store: redis", "1:8", "memory store only"),
-        ("store: { url: \"redis://h\" }", "1:8", "memory store only"),
         ("retry_jitter: 120%", "1:15", "0 to 100"),
         ("headers: [ietf, none]", "1:17", "`headers: none` alone"),
         ("headers: [ietf, ietf]", "1:17", "twice"),

@@ -10,6 +10,7 @@ mod properties;
 mod rates_and_durations;
 mod reference;
 mod schema;
+mod shared_store;
 mod snapshots;
 mod substitution;
 mod warnings;

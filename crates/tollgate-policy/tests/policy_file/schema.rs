@@ -92,6 +92,11 @@ fn the_schema_takes_every_way_to_say_it() {
         "limits: { a: { key: [], token_bucket: { rate: 1/s, burst: 2s } } }\nroutes: []",
         "limits: { a: { key: [], by: p, leaky_bucket: { x: { rate: 1/s, max_wait: unlimited }, y: unlimited } } }\nroutes: []",
         "tables: { a: [{ x: 1 }], b: { file: f.csv }, c: { rows: [] } }\nroutes: []",
+        "store: { url: redis://h, secret: { env: S }, budget: 5ms, tls: { ca: a.pem } }\nroutes: []",
+        "store: { urls: [redis://a, redis://b], sentinel: { master: m, password: p } }\nroutes: []",
+        "store: memory\nlimits: { a: { key: ip, quota: unlimited, sync: leased, on_store_failure: allow } }\nroutes: []",
+        "limits: { a: { key: ip, quota: unlimited, sync: { estimate: { every: 1s } } } }\nroutes: []",
+        "limits: { a: { key: ip, quota: unlimited, sync: \"estimate {every: 1s}\" } }\nroutes: []",
         "headers: none\nretry_jitter: 20\ngateway: { max_body_bytes: unlimited }\nroutes: []",
         "routes: []\ntests: [{ name: a, requests: [{ time: 1.5, repeat: 3, expect: { route: } }] }]",
     ] {
@@ -109,6 +114,8 @@ fn the_schema_refuses_what_the_reader_refuses() {
         "limits: { a: { quota: { limit: 5, every: day } } }\nroutes: []",
         "mode: shadowy\nroutes: []",
         "store: redis\nroutes: []",
+        "store: { uri: redis://h }\nroutes: []",
+        "limits: { a: { key: ip, quota: unlimited, sync: { leased: {} } } }\nroutes: []",
         "listen: [a]\nroutes: []",
     ] {
         assert!(!accepts(policy), "{policy}");
