@@ -7,6 +7,8 @@ mod contract;
 mod error;
 mod limiter;
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 mod sharing;
 
 pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock};
@@ -16,4 +18,8 @@ pub use contract::{
 pub use error::{StoreError, Trouble};
 pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};
+#[cfg(feature = "redis")]
+pub use redis::{
+    Credentials, Endpoint, RedisOptions, RedisOptionsError, Secret, ServersObserved, Topology,
+};
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};

@@ -1,0 +1,26 @@
+//! Real servers for tests: started on spare loopback ports in folders of their own, and ended with the test.
+//!
+//! Test trees of other crates include it by `#[path]`.
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
+
+mod program;
+mod server;
+
+use std::time::{Duration, SystemTime};
+
+pub(crate) use program::Program;
+pub(crate) use server::Server;
+
+/// Nothing in a test takes longer unless it hangs.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Waits until `condition` holds.
+#[track_caller]
+pub(crate) fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    let begun = SystemTime::now();
+    while !condition() {
+        let waited = begun.elapsed().unwrap_or_default();
+        assert!(waited < PATIENCE, "waited in vain until {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
