@@ -54,11 +54,16 @@ impl Responder {
     /// The whole answer to a refused request. `random` is uniform over its range; it matters only with `retry_jitter`.
     ///
     /// The refusing limit with the longest retry time shapes it. Its `Retry-After` is absent where no wait helps. It
-    /// never tells whom the limit counts.
+    /// never tells whom the limit counts. Where nobody refused but in place of a shared store that is away, it is 503 in
+    /// place of the limits' own answers: that is no client's fault.
     #[must_use]
     pub fn refuse(&self, decision: &Decision, random: u64) -> Answer {
         let jitter = Jitter::new(self.answers.retry_jitter, random);
         let wait = Wait::of(decision, jitter);
+        if decision.refused_unasked() {
+            let detail = "The counts of this request's limits cannot be reached just now.";
+            return Problem::overloaded(detail, wait.seconds().unwrap_or(1)).answer();
+        }
         let mut headers = problem::own_headers();
         if let Some(seconds) = wait.seconds() {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
@@ -106,7 +111,8 @@ impl Responder {
     ) {
         let times = Times::of(deciding, decision.now, wait, jitter);
         let mut writer = Writer::new();
-        let all = || decision.limits.iter().filter(|report| !report.shadow);
+        let told = |report: &&LimitReport| !report.shadow && !report.unavailable;
+        let all = || decision.limits.iter().filter(told);
         let prepared: SmallVec<[(Cow<'_, Prepared>, &LimitReport); 4]> =
             all().map(|report| (self.prepared(report), report)).collect();
         let described = || prepared.iter().map(|(limit, report)| limit.describe(report));
@@ -132,7 +138,8 @@ impl Responder {
     }
 }
 
-/// The limit that an answer describes. A shadow limit is on trial: clients are told nothing of it.
+/// The limit that an answer describes. A shadow limit is on trial: clients are told nothing of it. Of one that cannot be
+/// asked there is nothing to tell.
 fn deciding(decision: &Decision) -> Option<&LimitReport> {
-    decision.deciding().filter(|report| !report.shadow)
+    decision.deciding().filter(|report| !report.shadow && !report.unavailable)
 }

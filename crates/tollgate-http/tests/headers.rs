@@ -9,6 +9,7 @@ use support::{Route, at, bucket, field, fixed, settings, sliding, slots, unix};
 use tollgate_core::{Micros, Retry, Standing, Timestamp};
 use tollgate_policy::settings::{HeaderFamily, ResetForm};
 use tollgate_policy::{Decision, LimitReport, Verdict};
+use tollgate_store::Source;
 
 const SECOND: Micros = Micros::from_secs(1);
 const MINUTE: Micros = Micros::from_secs(60);
@@ -239,6 +240,8 @@ fn decision(name: &str, quota: u64, remaining: u64, next: u64, refused: Option<R
         quota,
         window: Some(MINUTE),
         standing,
+        source: Source::Store,
+        unavailable: false,
     };
     let limits = [report].into_iter().collect();
     let now = Timestamp::from_micros(1_796_000_000_000_001);

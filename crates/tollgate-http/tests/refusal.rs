@@ -99,6 +99,33 @@ fn overload_is_nobodys_own_fault() {
     assert_eq!(field(&answer.headers, "retry-after"), "60");
 }
 
+/// `on_store_failure: refuse`: nobody knows the count, and nobody is to blame.
+#[test]
+fn red_17_a_store_that_is_away_is_nobodys_own_fault() {
+    let mut route =
+        Route::new(vec![settings("away", fixed(5, MINUTE)), settings("here", fixed(5, MINUTE))]);
+    let mut decision = route.ask_times(at(0), 6);
+    assert!(decision.refused_by().count() == 2);
+    decision.limits[0].unavailable = true;
+    let answer = route.refuse(&decision);
+    assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS, "the other limit did count");
+    assert!(field(&answer.headers, "ratelimit").starts_with("\"here\""), "{answer:?}");
+    assert!(!field(&answer.headers, "ratelimit-policy").contains("away"), "{answer:?}");
+    decision.limits[1].refused = false;
+    let answer = route.refuse(&decision);
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(field(&answer.headers, "retry-after"), "60");
+    assert!(!answer.headers.contains_key("ratelimit"), "nothing is known to tell of");
+    let problem = body(&answer);
+    assert!(problem["type"].to_string().contains("temporary-reduced-capacity"), "{problem}");
+    assert!(problem["detail"].to_string().contains("cannot be reached"), "{problem}");
+    decision.limits[0].refused = false;
+    let passing = route.described(&decision);
+    assert!(field(&passing, "ratelimit").starts_with("\"here\""), "{passing:?}");
+    decision.limits[1].unavailable = true;
+    assert!(route.described(&decision).is_empty(), "`allow`: nothing is known of either");
+}
+
 #[test]
 fn the_deciding_limit_shapes_the_answer() {
     let mut machine = settings("machine", fixed(1, Micros::from_secs(1)));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tollgate_core::{Micros, Retry, Standing, Timestamp};
-use tollgate_store::Taken;
+use tollgate_store::{Source, Taken};
 
 use crate::Name;
 
@@ -29,7 +29,7 @@ pub struct Decision {
     pub judged: Verdict,
     /// The matched route's place in `routes`.
     pub route: Option<usize>,
-    /// The limits that were asked, in the route's order.
+    /// The limits that were asked, in the route's order. With a shared store a refusal may come before all were asked.
     pub limits: SmallVec<[LimitReport; 4]>,
     /// The moment of the decision, by the store's clock.
     pub now: Timestamp,
@@ -84,6 +84,10 @@ pub struct LimitReport {
     pub window: Option<Micros>,
     /// After the decision.
     pub standing: Standing,
+    /// Whose word it is.
+    pub source: Source,
+    /// Nobody knows how it stands, for the shared store is away: `on_store_failure` said `allow` or `refuse` in its place.
+    pub unavailable: bool,
 }
 
 impl Decision {
@@ -98,19 +102,27 @@ impl Decision {
         self.taken.iter().any(|held| held.ends != Ends::Stays)
     }
 
+    /// Whether nobody refused but in place of the store that is away: no client's own fault.
+    #[must_use]
+    pub fn refused_unasked(&self) -> bool {
+        let mut refusing = self.refused_by().peekable();
+        refusing.peek().is_some() && refusing.all(|report| report.unavailable)
+    }
+
     /// The limit that headers describe: of those that refused the one with the longest retry time ("never" is the
     /// longest), else the one with the least remaining share of its quota; the first of equals. Shadow limits are
-    /// described only where no other was asked. `None` where no limit was.
+    /// described only where no other was asked, and one that is unavailable only where it alone refused. `None` where no
+    /// limit was asked.
     #[must_use]
     pub fn deciding(&self) -> Option<&LimitReport> {
-        let longest = self.refused_by().reduce(
-            |best, next| {
-                if next.retry > best.retry { next } else { best }
-            },
-        );
+        let rank = |report: &LimitReport| (!report.unavailable, report.retry);
+        let longest = self
+            .refused_by()
+            .reduce(|best, next| if rank(next) > rank(best) { next } else { best });
+        let known = || self.limits.iter().filter(|report| !report.unavailable);
         longest
-            .or_else(|| least_share(self.limits.iter().filter(|report| !report.shadow)))
-            .or_else(|| least_share(self.limits.iter()))
+            .or_else(|| least_share(known().filter(|report| !report.shadow)))
+            .or_else(|| least_share(known()))
     }
 }
 
@@ -149,6 +161,8 @@ mod tests {
             quota,
             window: None,
             standing: Standing { remaining, ..Standing::default() },
+            source: Source::Store,
+            unavailable: false,
         }
     }
 
@@ -156,16 +170,19 @@ mod tests {
         LimitReport { refused: true, retry, ..report(name, 0, 10) }
     }
 
-    fn deciding(limits: Vec<LimitReport>) -> Option<Name> {
-        let decision = Decision {
+    fn decision(limits: Vec<LimitReport>) -> Decision {
+        Decision {
             verdict: Verdict::Admit,
             judged: Verdict::Admit,
             route: None,
             limits: limits.into(),
             now: Timestamp::EPOCH,
             taken: Vec::new(),
-        };
-        decision.deciding().map(|report| report.name)
+        }
+    }
+
+    fn deciding(limits: Vec<LimitReport>) -> Option<Name> {
+        decision(limits).deciding().map(|report| report.name)
     }
 
     #[test]
@@ -193,5 +210,21 @@ mod tests {
         let shadow = LimitReport { shadow: true, ..refusing("shadow", Retry::Never) };
         assert_eq!(deciding(vec![shadow.clone(), report("real", 9, 10)]), Some("real".into()));
         assert_eq!(deciding(vec![shadow]), Some("shadow".into()));
+    }
+
+    #[test]
+    fn a_limit_that_nobody_can_ask_is_described_where_it_alone_refused() {
+        let after = |micros| Retry::After(Micros::new(micros));
+        let away = |report| LimitReport { unavailable: true, source: Source::Failure, ..report };
+        assert_eq!(deciding(vec![away(report("away", 0, 10))]), None);
+        let passed = vec![away(report("away", 0, 10)), report("known", 9, 10)];
+        assert_eq!(deciding(passed), Some("known".into()));
+        let alone = vec![report("known", 9, 10), away(refusing("away", after(1)))];
+        assert!(decision(alone.clone()).refused_unasked());
+        assert_eq!(deciding(alone), Some("away".into()));
+        let both = vec![away(refusing("away", after(9))), refusing("known", after(1))];
+        assert!(!decision(both.clone()).refused_unasked());
+        assert_eq!(deciding(both), Some("known".into()));
+        assert!(!decision(vec![report("known", 9, 10)]).refused_unasked());
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate};
-use tollgate_store::{Definition, Shape, Sharing};
+use tollgate_store::{Definition, OnStoreFailure, Shape, Sharing};
 
 use crate::Name;
 use crate::calendar::Periods;
@@ -22,6 +22,8 @@ pub(crate) struct CompiledLimit {
     pub(crate) missing: Missing,
     pub(crate) charge_when: Option<Arc<[u16]>>,
     pub(crate) shadow: bool,
+    /// While the shared store is away, it goes on with a share of its own, so that something is known of it.
+    pub(crate) goes_on: bool,
 }
 
 /// One class of it.
@@ -69,6 +71,7 @@ impl CompiledLimit {
             missing: limit.missing,
             charge_when: limit.charge_when.as_deref().map(Arc::from),
             shadow: limit.rules.shadow,
+            goes_on: limit.on_store_failure == OnStoreFailure::Share,
         }
     }
 

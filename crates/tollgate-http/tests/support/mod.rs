@@ -13,7 +13,7 @@ use tollgate_policy::settings::{
     Answers, Class, HeaderFamily, IdentityRef, LimitSettings, Missing, Refusal, ResetForm,
 };
 use tollgate_policy::{Decision, LimitReport, Verdict};
-use tollgate_store::{OnStoreFailure, SyncMode};
+use tollgate_store::{OnStoreFailure, Source, SyncMode};
 
 /// 2026-11-30 00:00:00 UTC.
 pub(crate) const MIDNIGHT: u64 = 1_796_000_000 - 1_796_000_000 % 86_400;
@@ -181,6 +181,8 @@ fn report(place: usize, limit: &LimitSettings, cost: u64, outcome: &Outcome) -> 
         quota,
         window,
         standing: outcome.standing,
+        source: Source::Store,
+        unavailable: false,
     }
 }
 

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
-use tollgate_core::{Micros, Outcome, Timestamp};
-use tollgate_store::{Call, Charge, MemoryStore, Store, StoreError, StoreOutcome};
+use tollgate_core::{Micros, Timestamp};
+use tollgate_store::{
+    Call, Charge, ChargeOutcome, MemoryStore, Source, Store, StoreError, StoreOutcome,
+};
 
 use super::{Bound, Engine, Mode, Rejection, Ruling};
 use crate::charges::Planned;
@@ -178,7 +180,14 @@ fn report(
         _ => Verdict::Admit,
     };
     let said = charges.iter().zip(&answer.limits);
-    let limits = said.map(|((planned, _), said)| describe(bound, planned, &said.outcome)).collect();
+    let limits = if answer.limits.iter().any(unasked) {
+        said.filter(|(_, said)| !unasked(said))
+            .map(|(of, said)| describe(bound, of.0, said))
+            .collect()
+    } else {
+        // In one go: with a filter the room for them is not known beforehand.
+        said.map(|(of, said)| describe(bound, of.0, said)).collect()
+    };
     Decision {
         verdict: if mode == Mode::Enforce { judged } else { Verdict::Admit },
         judged,
@@ -189,7 +198,13 @@ fn report(
     }
 }
 
-fn describe(bound: &Bound, planned: &Planned, outcome: &Outcome) -> LimitReport {
+/// Whether nothing was asked of a limit, since another had refused before.
+fn unasked(said: &ChargeOutcome) -> bool {
+    said.source == Source::Unasked
+}
+
+fn describe(bound: &Bound, planned: &Planned, said: &ChargeOutcome) -> LimitReport {
+    let ChargeOutcome { outcome, source } = said;
     let limit = &bound.limits[planned.limit];
     let class = &limit.classes[planned.class];
     let period = planned
@@ -207,6 +222,8 @@ fn describe(bound: &Bound, planned: &Planned, outcome: &Outcome) -> LimitReport 
         quota: class.quota,
         window: class.window.or(period),
         standing: outcome.standing,
+        source: *source,
+        unavailable: *source == Source::Failure && !limit.goes_on,
     }
 }
 

@@ -1,5 +1,7 @@
 //! The engine on the memory store: several limits, reloads, modes, the end of a request.
 
+mod sources;
+
 use std::future::Future;
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};
