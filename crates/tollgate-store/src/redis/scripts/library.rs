@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 use parking_lot::RwLock;
+use smallvec::SmallVec;
 
 use super::part::{Kind, Part};
 use super::program::Mix;
@@ -21,24 +22,27 @@ pub(crate) struct Program {
 #[derive(Debug)]
 pub(crate) struct Library {
     virtual_time: bool,
-    programs: RwLock<HashMap<(bool, Box<[Part]>), Arc<Program>>>,
+    /// Those for slots of an unknown time, and those for a known one.
+    programs: [RwLock<Programs>; 2],
 }
+
+type Programs = HashMap<SmallVec<[Part; 4]>, Arc<Program>>;
 
 impl Library {
     /// No script yet. With `virtual_time` now comes with each call.
     pub(crate) fn new(virtual_time: bool) -> Library {
-        Library { virtual_time, programs: RwLock::default() }
+        Library { virtual_time, programs: Default::default() }
     }
 
     /// The script of `parts`. `hold`: slots are held for a time that is known beforehand.
     pub(crate) fn program(&self, parts: &[Part], hold: bool) -> Arc<Program> {
-        let key: (bool, Box<[Part]>) = (hold, parts.into());
-        if let Some(program) = self.programs.read().get(&key) {
+        let programs = &self.programs[usize::from(hold)];
+        if let Some(program) = programs.read().get(parts) {
             return program.clone();
         }
         let mix = Mix { virtual_time: self.virtual_time, hold, parts };
         let program = Program { script: Script::new(mix.text()), wants_ticket: mix.wants_ticket() };
-        self.programs.write().entry(key).or_insert(Arc::new(program)).clone()
+        programs.write().entry(parts.into()).or_insert(Arc::new(program)).clone()
     }
 }
 

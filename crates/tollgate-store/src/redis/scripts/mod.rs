@@ -5,6 +5,5 @@ mod library;
 mod part;
 mod program;
 
-pub(crate) use library::{Library, Program};
+pub(crate) use library::{Library, Program, first_load, give_back, replace};
 pub(crate) use part::{Kind, Part};
-pub(crate) use program::Mix;

@@ -130,7 +130,8 @@ impl Mix<'_> {
     fn arguments(&self, place: usize) -> Vec<String> {
         let part = &self.parts[place - 1];
         let lines = Fragment::of(part.kind).section("arguments");
-        let names = lines.filter_map(|line| under(line, part, self.hold)).flat_map(str::split_whitespace);
+        let names =
+            lines.filter_map(|line| under(line, part, self.hold)).flat_map(str::split_whitespace);
         names.map(|name| spell(name, place, self.variables())).collect()
     }
 

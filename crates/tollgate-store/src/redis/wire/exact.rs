@@ -75,7 +75,11 @@ impl Ticks {
 
     fn check(&self) -> Result<(), Unsupported> {
         let numerator = "the rate's count in lowest terms with its span in microseconds";
-        within(numerator, self.per_micro.into(), "write a rate of fewer units over a shorter span")?;
+        within(
+            numerator,
+            self.per_micro.into(),
+            "write a rate of fewer units over a shorter span",
+        )?;
         let span = "the time in microseconds in which the burst and the deepest debt refill";
         within(span, self.ceiling / u128::from(self.per_micro), "use a smaller burst or max_debt")
     }

@@ -7,8 +7,8 @@ mod reply;
 mod state;
 
 pub(crate) use argument::Arguments;
-pub(crate) use exact::{MOST, Ticks};
 pub use exact::Unsupported;
-pub(crate) use parameters::Parameters;
-pub(crate) use reply::{Answer, Read, Reply};
-pub(crate) use state::{encode_bucket, decode_bucket};
+pub(crate) use exact::{MOST, Ticks, check};
+pub(crate) use parameters::{Parameters, REPLAY, loaded_at};
+pub(crate) use reply::{Answer, Reply};
+pub(crate) use state::{decode, decode_bucket, encode_bucket, tag_of};

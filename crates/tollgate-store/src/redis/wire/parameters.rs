@@ -3,9 +3,9 @@
 use sha2::{Digest, Sha256};
 use tollgate_core::{Algorithm, LeakyBucket, Limit, Micros, Period, Timestamp, TokenBucket};
 
+use super::Unsupported;
 use super::argument::Arguments;
 use super::exact::{MOST, Ticks, check, most};
-use super::Unsupported;
 use crate::redis::scripts::{Kind, Part};
 
 /// What a script is told of a limit, worked out beforehand.
@@ -23,12 +23,14 @@ pub(crate) struct Parameters {
     pub(crate) most: u64,
     /// A cell's length or a window, in microseconds; 0 for others.
     pub(crate) cell: u64,
+    /// In how many cells a window is cut.
+    pub(crate) cells: usize,
     /// The arguments behind those that depend on the call.
     fixed: Box<[f64]>,
 }
 
 /// In a replay, keys last an hour at least: the trace's clock has nothing to do with the server's.
-const REPLAY: u64 = 3_600_000;
+pub(crate) const REPLAY: u64 = 3_600_000;
 
 impl Parameters {
     /// The parameters of `limit`. In a replay, with `virtual_time`, keys last longer.
@@ -57,6 +59,11 @@ impl Parameters {
         let lasting = if virtual_time { lasting.max(REPLAY) } else { lasting };
         let part = Part { overdraw: false, counts: true, shadow: true, ..self.part };
         Parameters { part, lasting: lasting.to_string().into_bytes().into(), ..self.clone() }
+    }
+
+    /// For how many milliseconds its state lasts.
+    pub(crate) fn milliseconds(&self) -> u64 {
+        std::str::from_utf8(&self.lasting).ok().and_then(|text| text.parse().ok()).unwrap_or(0)
     }
 
     /// Milliseconds after which a state that was just written counts nothing any more. Expiry counts by the millisecond.
@@ -115,7 +122,8 @@ impl Parameters {
 
     /// The fixed arguments of a count; the last of them is for those that can owe.
     fn rest(&self, fixed: &[f64], into: &mut Arguments) {
-        let kept = fixed.len() - usize::from(!self.part.owing() && self.part.kind != Kind::Concurrency);
+        let kept =
+            fixed.len() - usize::from(!self.part.owing() && self.part.kind != Kind::Concurrency);
         into.extend(fixed.iter().take(kept).copied());
     }
 }
@@ -168,6 +176,7 @@ fn counting(limit: &Limit) -> Parameters {
             fixed.extend((!one).then_some(f64::from(spec.cells)));
             let kind = if one { Kind::SlidingWindow } else { Kind::SlidingCells };
             let mut parameters = with_most(kind, spec.limit, fixed, cell);
+            parameters.cells = spec.cells as usize;
             let product = u128::from(parameters.most) * u128::from(cell);
             parameters.part.wide = product >= 2 * u128::from(MOST);
             parameters
@@ -189,7 +198,16 @@ fn counting(limit: &Limit) -> Parameters {
 
 fn plain(part: Part, fixed: Vec<f64>) -> Parameters {
     let fixed = fixed.into();
-    Parameters { part, lasting: Box::default(), ticks: None, tag: 0, most: 0, cell: 0, fixed }
+    Parameters {
+        part,
+        lasting: Box::default(),
+        ticks: None,
+        tag: 0,
+        most: 0,
+        cell: 0,
+        cells: 0,
+        fixed,
+    }
 }
 
 /// A digest of what makes a bucket's state mean what it means; never 0, which stands for no state.
@@ -209,5 +227,6 @@ pub(crate) fn loaded_at(limit: &Limit, moment: Timestamp) -> Limit {
         return limit.clone();
     };
     let spec = TokenBucket { rate: *rate, burst: *burst, empty_at: Some(moment) };
-    Limit::new(Algorithm::TokenBucket(spec), limit.rules().clone()).unwrap_or_else(|_| limit.clone())
+    Limit::new(Algorithm::TokenBucket(spec), limit.rules().clone())
+        .unwrap_or_else(|_| limit.clone())
 }
