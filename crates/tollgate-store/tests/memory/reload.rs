@@ -113,8 +113,8 @@ fn a_limit_that_was_gone_for_two_sets_begins_fresh() {
         (definition("gone", &fixed(3, 60), 100), definition("other", &fixed(3, 60), 100));
     let ids = store.define(&[gone.clone(), other.clone()], seconds(0));
     assert!(admits(&store, &[(ids[0], "k", 1)], seconds(1)));
-    store.define(&[other.clone()], seconds(1));
-    store.define(&[other.clone()], seconds(1));
+    store.define(std::slice::from_ref(&other), seconds(1));
+    store.define(std::slice::from_ref(&other), seconds(1));
     let ids = store.define(&[gone, other], seconds(1));
     assert_eq!(remaining(&store, ids[0], "k", seconds(1)), 3);
 }
