@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tollgate_core::{Period, Timestamp};
 
-use crate::identity::{Asker, Resolved};
+use crate::identity::{Asker, LookedUp, Resolved};
 use crate::key::{Part, Spellings};
 use crate::limit::CompiledLimit;
 use crate::path::normalise;
@@ -21,6 +21,7 @@ pub struct Charges {
     pub route: Option<usize>,
     planned: SmallVec<[Planned; 4]>,
     found: SmallVec<[Resolved; 8]>,
+    looked_up: LookedUp,
     spellings: Spellings,
 }
 
@@ -61,9 +62,9 @@ impl Charges {
         self.planned.iter().map(|planned| (planned, self.spellings.spelling(planned.key)))
     }
 
-    /// Whether the request's end may change something of what was taken.
-    pub(crate) fn end_matters(&self) -> bool {
-        self.planned.iter().any(|planned| planned.ends)
+    /// The same without the keys.
+    pub(crate) fn planned(&self) -> &[Planned] {
+        &self.planned
     }
 
     fn clear(&mut self) {
@@ -97,19 +98,22 @@ impl Policy {
             return Ok(());
         }
         let cost = self.costs[place].of(facts);
-        let Charges { planned, found, spellings, .. } = charges;
+        let Charges { planned, found, looked_up, spellings, .. } = charges;
         if found.len() != self.identities.len() {
             found.resize(self.identities.len(), Resolved::Unasked);
         }
         found.fill(Resolved::Unasked);
-        let mut asker = Asker::new(self, facts, &path, now, found, spellings);
-        for &limit in &route.limits {
-            self.plan(limit, cost, now, &class_of, &mut asker, planned)?;
-        }
-        Ok(())
+        let mut asker = Asker::new(self, facts, &path, now, found, looked_up, spellings);
+        let all = route
+            .limits
+            .iter()
+            .try_for_each(|limit| self.plan(*limit, cost, now, &class_of, &mut asker, planned));
+        charges.looked_up.clear();
+        all
     }
 
     /// Adds the charge of the limit at `limit` to `plan`, where the limit is asked.
+    #[inline]
     fn plan(
         &self,
         limit: usize,
@@ -120,7 +124,11 @@ impl Policy {
         plan: &mut SmallVec<[Planned; 4]>,
     ) -> Result<(), Rejection> {
         let compiled = &self.limits[limit];
-        let Some(key) = self.key(compiled, asker)? else { return Ok(()) };
+        let key = match key(compiled, asker) {
+            Ok(key) => key,
+            Err(NoKey::NotAsked) => return Ok(()),
+            Err(NoKey::Missing(identity)) => return Err(self.rejection(compiled, identity)),
+        };
         let class = compiled.by.map_or(0, |by| {
             let value = asker.value(by);
             let class = asker.with_text(value, |text| compiled.class(text));
@@ -158,52 +166,7 @@ impl Policy {
         }
     }
 
-    /// The key of `limit`; `None` where the limit is not asked.
-    #[inline]
-    fn key(
-        &self,
-        limit: &CompiledLimit,
-        asker: &mut Asker<'_, '_>,
-    ) -> Result<Option<Part>, Rejection> {
-        match *limit.key {
-            [] => Ok(Some(Part::default())),
-            // The value's own spelling is the key.
-            [only] => self.part(limit, only, asker),
-            _ => {
-                let mut parts: SmallVec<[Part; 4]> = SmallVec::new();
-                for &reference in &limit.key {
-                    let Some(part) = self.part(limit, reference, asker)? else { return Ok(None) };
-                    parts.push(part);
-                }
-                Ok(Some(asker.spellings().joined(&parts)))
-            }
-        }
-    }
-
-    /// What stands for `reference` in the key of `limit`; `None` where the limit is not asked.
-    #[inline]
-    fn part(
-        &self,
-        limit: &CompiledLimit,
-        reference: IdentityRef,
-        asker: &mut Asker<'_, '_>,
-    ) -> Result<Option<Part>, Rejection> {
-        let ambiguous = match asker.value(reference) {
-            Resolved::Value(part) | Resolved::Address(part) => return Ok(Some(part)),
-            Resolved::Missing { ambiguous } => ambiguous,
-            Resolved::Unasked => false,
-        };
-        match limit.missing {
-            Missing::Share => Ok(Some(asker.spellings().missing())),
-            // Adding a second value must not open the way around the limit.
-            Missing::Skip if !ambiguous => Ok(None),
-            Missing::Skip | Missing::Ip => Ok(Some(address(asker))),
-            // A limit that never decides rejects nothing either.
-            Missing::Reject if limit.shadow => Ok(None),
-            Missing::Reject => Err(self.rejection(limit, reference)),
-        }
-    }
-
+    #[cold]
     fn rejection(&self, limit: &CompiledLimit, identity: IdentityRef) -> Rejection {
         let identity = match identity {
             IdentityRef::Ip => None,
@@ -213,6 +176,63 @@ impl Policy {
             limit: Arc::from(limit.name.as_str()),
             identity: identity.map_or_else(|| Arc::from("ip"), |known| Arc::clone(&known.name)),
         }
+    }
+}
+
+/// Why a limit has no key for a request.
+enum NoKey {
+    /// It is not asked.
+    NotAsked,
+    /// It needs this identity.
+    Missing(IdentityRef),
+}
+
+/// The key of `limit`.
+#[inline]
+fn key(limit: &CompiledLimit, asker: &mut Asker<'_, '_>) -> Result<Part, NoKey> {
+    match *limit.key {
+        [] => Ok(Part::default()),
+        // The value's own spelling is the key.
+        [only] => part(limit, only, asker),
+        _ => {
+            let mut parts: SmallVec<[Part; 4]> = SmallVec::new();
+            for &reference in &limit.key {
+                parts.push(part(limit, reference, asker)?);
+            }
+            Ok(asker.spellings().joined(&parts))
+        }
+    }
+}
+
+/// What stands for `reference` in the key of `limit`.
+#[inline]
+fn part(
+    limit: &CompiledLimit,
+    reference: IdentityRef,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Part, NoKey> {
+    match asker.value(reference) {
+        Resolved::Value(part) | Resolved::Address(part) => Ok(part),
+        Resolved::Missing { ambiguous } => stand_in(limit, reference, ambiguous, asker),
+        Resolved::Unasked => stand_in(limit, reference, false, asker),
+    }
+}
+
+/// What stands for `reference` where it is missing.
+fn stand_in(
+    limit: &CompiledLimit,
+    reference: IdentityRef,
+    ambiguous: bool,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Part, NoKey> {
+    match limit.missing {
+        Missing::Share => Ok(asker.spellings().missing()),
+        // Adding a second value must not open the way around the limit.
+        Missing::Skip if !ambiguous => Err(NoKey::NotAsked),
+        Missing::Skip | Missing::Ip => Ok(address(asker)),
+        // A limit that never decides rejects nothing either.
+        Missing::Reject if limit.shadow => Err(NoKey::NotAsked),
+        Missing::Reject => Err(NoKey::Missing(reference)),
     }
 }
 

@@ -76,9 +76,19 @@ impl<'a> Headers<'a> {
                 single(map.get_all(name).into_iter().map(|value| trim(value.as_bytes())))
             }
             Headers::Pairs(pairs) => {
-                let name = name.as_str();
-                let lines = pairs.iter().filter(|(field, _)| *field == name);
-                single(lines.map(|(_, value)| trim(value.as_bytes())))
+                let (name, mut said) = (name.as_str(), &[][..]);
+                for (field, value) in pairs {
+                    if *field != name {
+                        continue;
+                    }
+                    let value = trim(value.as_bytes());
+                    if said.is_empty() {
+                        said = value;
+                    } else if !value.is_empty() && value != said {
+                        return Single::Several;
+                    }
+                }
+                if said.is_empty() { Single::Absent } else { Single::One(said) }
             }
         }
     }

@@ -40,10 +40,12 @@ impl Spellings {
     }
 
     /// Spells a value of the identity's `source`-th source; `None` where it is empty. `fold` may change its text.
+    #[inline]
     pub(crate) fn value(&mut self, source: u8, text: &[u8], fold: bool) -> Option<Part> {
-        if !fold {
-            return self.verbatim(source, text);
-        }
+        if fold { self.folded(source, text) } else { self.verbatim(source, text) }
+    }
+
+    fn folded(&mut self, source: u8, text: &[u8]) -> Option<Part> {
         if !text.is_ascii() {
             return self.verbatim(source, &crate::identity::fold(text));
         }
@@ -60,6 +62,7 @@ impl Spellings {
         let text_start = start.checked_add(HEAD)?;
         let end = text_start.checked_add(length)?;
         let [a, b, c, d] = length.to_le_bytes();
+        self.bytes.reserve(HEAD as usize + text.len());
         self.bytes.extend_from_slice(&[VALUE, source, a, b, c, d]);
         self.bytes.extend_from_slice(text);
         Some(Part { start, text: text_start, end })

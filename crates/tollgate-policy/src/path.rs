@@ -39,10 +39,13 @@ impl std::error::Error for BadPath {}
 /// # Errors
 /// [`BadPath`] where the path has no form that all readers agree on.
 pub fn normalise(path: &str) -> Result<Cow<'_, str>, BadPath> {
-    if is_normal(path.as_bytes()) {
-        return Ok(Cow::Borrowed(path));
-    }
+    if is_usual(path.as_bytes()) { Ok(Cow::Borrowed(path)) } else { normalise_any(path) }
+}
+
+#[inline(never)]
+fn normalise_any(path: &str) -> Result<Cow<'_, str>, BadPath> {
     match path {
+        _ if is_normal(path.as_bytes()) => Ok(Cow::Borrowed(path)),
         "" => Ok(Cow::Borrowed("/")),
         "*" => Ok(Cow::Borrowed(path)),
         _ if !path.starts_with('/') => Err(BadPath::Relative),
@@ -77,6 +80,56 @@ const PLAIN: [bool; 256] = {
     }
     plain
 };
+
+/// Whether `path` is made of letters, digits, `-`, `_`, and dots and slashes that never stand together. Such a path is
+/// normal, and most are such; it is found eight bytes at a time.
+fn is_usual(path: &[u8]) -> bool {
+    let (words, _) = path.as_chunks::<8>();
+    let Some(last) = path.last_chunk::<8>().filter(|_| path[0] == b'/') else { return false };
+    let mut before = 0;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        if !is_usual_word(word, before) {
+            return false;
+        }
+        before = separators(word) >> 56;
+    }
+    // They overlap those before them, which were right.
+    is_usual_word(u64::from_le_bytes(*last), 0)
+}
+
+/// The same of eight bytes; `before` is the high bit of a byte where a separator stands before them.
+#[inline]
+fn is_usual_word(word: u64, before: u64) -> bool {
+    let separators = separators(word);
+    only_usual(word) && separators & (separators << 8 | before) == 0
+}
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const HIGHS: u64 = 0x8080_8080_8080_8080;
+
+/// `byte` in each of eight bytes.
+const fn each(byte: u8) -> u64 {
+    ONES * byte as u64
+}
+
+/// The high bits of the bytes of `word`, which are ASCII, that lie from `first` to `last`.
+const fn between(word: u64, first: u8, last: u8) -> u64 {
+    (word + each(0x80 - first)) & !(word + each(0x7f - last)) & HIGHS
+}
+
+/// Whether all eight bytes are letters, digits or among `-./_`.
+#[inline]
+fn only_usual(word: u64) -> bool {
+    let ascii = word & !HIGHS;
+    let letters = between(ascii | each(0x20), b'a', b'z');
+    word & HIGHS == 0 && letters | between(ascii, b'-', b'9') | between(ascii, b'_', b'_') == HIGHS
+}
+
+/// The high bits of the bytes that are a dot or a slash, where all are ASCII.
+fn separators(word: u64) -> u64 {
+    between(word & !HIGHS, b'.', b'/')
+}
 
 /// Whether `path` is its own normal form; may say no to one that is (the slow way then finds it unchanged).
 fn is_normal(path: &[u8]) -> bool {

@@ -104,7 +104,7 @@ impl Record {
     }
 
     /// The header fields, their names in lower case.
-    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+    pub fn headers(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.headers.iter().map(|(name, value)| (self.at(*name), self.at(*value)))
     }
 
@@ -150,16 +150,15 @@ impl Record {
         self.method = Span::of(place);
     }
 
-    /// [`set_target`](Record::set_target) with a part of the line that is held.
-    pub(crate) fn target_at(&mut self, place: Range<usize>) {
-        let target = self.text.get(place.clone()).unwrap_or_default();
-        if !target.starts_with('/') {
-            let absolute = target.to_owned();
+    /// [`set_target`](Record::set_target) with parts of the line that is held: the path, and the query with its question mark.
+    pub(crate) fn target_at(&mut self, path: Range<usize>, query: Option<Range<usize>>) {
+        if self.text.as_bytes().get(path.start) != Some(&b'/') {
+            let end = query.map_or(path.end, |query| query.end);
+            let absolute = self.text.get(path.start..end).unwrap_or_default().to_owned();
             return self.set_target(&absolute);
         }
-        let query = memchr(b'?', target.as_bytes()).map(|at| place.start + at);
-        self.path = Span::of(place.start..query.unwrap_or(place.end));
-        self.query = query.map(|at| Span::of(at + 1..place.end));
+        self.path = Span::of(path);
+        self.query = query.map(|query| Span::of(query.start + 1..query.end));
     }
 
     /// Sets the body to a part of the line that is held.

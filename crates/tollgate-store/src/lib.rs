@@ -20,7 +20,6 @@ pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};
 #[cfg(feature = "redis")]
 pub use redis::{
-    Credentials, Endpoint, RedisObserved, RedisOptions, RedisOptionsError, RedisStore, Secret,
-    ServersObserved, Topology, Unsupported,
+    Credentials, Endpoint, RedisOptions, RedisOptionsError, Secret, ServersObserved, Topology,
 };
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};

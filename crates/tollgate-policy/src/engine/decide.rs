@@ -5,18 +5,27 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 use tollgate_core::{Micros, Timestamp};
 use tollgate_store::{
-    Call, Charge, ChargeOutcome, MemoryStore, Source, Store, StoreError, StoreOutcome,
+    Call, Charge, ChargeOutcome, LimitId, MemoryStore, Source, Store, StoreError, StoreOutcome,
 };
 
 use super::{Bound, Engine, Mode, Rejection, Ruling};
 use crate::charges::Planned;
 use crate::{Charges, Decision, Ends, Facts, Held, LimitReport, Verdict};
 
-/// The charges that a store is asked for.
-type Asked<'a> = SmallVec<[Charge<'a>; 4]>;
+/// The charges that a store is asked for: mostly a few, in an array that is never moved about.
+struct Asked<'a> {
+    few: [Charge<'a>; FEW],
+    count: usize,
+    /// All of them, where they are more.
+    many: Vec<Charge<'a>>,
+}
+
+/// So many charges need no allocation.
+const FEW: usize = 4;
 
 impl<S: Store> Engine<S> {
-    /// Decides one request. `hold`: how long slots are held after it leaves, where known (a replay).
+    /// Decides one request. `hold`: how long slots are held after it leaves, where known (a replay). Such a request runs in
+    /// any case: it cannot be withdrawn.
     ///
     /// # Errors
     /// [`StoreError`] where the store gives no answer.
@@ -53,11 +62,12 @@ impl<S: Store> Engine<S> {
         if let Err(rejection) = plan(bound, mode, facts, now, &mut charges) {
             return Ok(Ruling::Rejected(rejection));
         }
-        let asked = ask(bound, &charges);
-        if asked.is_empty() {
+        if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(&charges, now)));
         }
-        let mut answer = self.store().charge_all(&Call { charges: &asked, now, hold }).await;
+        let asked = Asked::new(bound, &charges);
+        let call = Call { charges: asked.charges(), now, hold };
+        let mut answer = self.store().charge_all(&call).await;
         ruling(bound, mode, &charges, &mut answer, hold)
     }
 }
@@ -102,11 +112,12 @@ impl Engine<MemoryStore> {
         if let Err(rejection) = plan(bound, mode, facts, now, charges) {
             return Ok(Ruling::Rejected(rejection));
         }
-        let asked = ask(bound, charges);
-        if asked.is_empty() {
+        if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let mut answer = self.store().charge_all_now(&Call { charges: &asked, now, hold });
+        let asked = Asked::new(bound, charges);
+        let call = Call { charges: asked.charges(), now, hold };
+        let mut answer = self.store().charge_all_now(&call);
         ruling(bound, mode, charges, &mut answer, hold)
     }
 }
@@ -129,14 +140,30 @@ fn plan(
     }
 }
 
-fn ask<'a>(bound: &Bound, charges: &'a Charges) -> Asked<'a> {
-    let charge = |(planned, key): (&Planned, &'a [u8])| Charge {
-        limit: bound.id(planned.definition),
-        key,
-        cost: planned.cost,
-        period: planned.period,
-    };
-    charges.iter().map(charge).collect()
+impl<'a> Asked<'a> {
+    #[inline]
+    fn new(bound: &Bound, charges: &'a Charges) -> Asked<'a> {
+        let none = Charge { limit: LimitId(0), key: &[], cost: 0, period: None };
+        let count = charges.planned().len();
+        let mut asked = Asked { few: [none; FEW], count, many: Vec::new() };
+        if count > FEW {
+            asked.many.extend(charges.iter().map(|planned| charge(bound, planned)));
+        } else {
+            for (place, planned) in asked.few.iter_mut().zip(charges.iter()) {
+                *place = charge(bound, planned);
+            }
+        }
+        asked
+    }
+
+    fn charges(&self) -> &[Charge<'a>] {
+        self.few.get(..self.count).unwrap_or(&self.many)
+    }
+}
+
+#[inline]
+fn charge<'a>(bound: &Bound, (planned, key): (&Planned, &'a [u8])) -> Charge<'a> {
+    Charge { limit: bound.id(planned.definition), key, cost: planned.cost, period: planned.period }
 }
 
 /// A decision in which no limit has a say.
@@ -151,7 +178,8 @@ fn unlimited(charges: &Charges, now: Timestamp) -> Decision {
     }
 }
 
-/// What the store's answer comes to. It is large, so it is read where it is and not moved.
+/// What the store's answer comes to. Both are large: the answer is read where it is, and the decision is written where
+/// the caller wants it.
 #[inline]
 fn ruling(
     bound: &Bound,
@@ -160,49 +188,35 @@ fn ruling(
     answer: &mut Result<StoreOutcome, StoreError>,
     hold: Option<Micros>,
 ) -> Result<Ruling, StoreError> {
-    match answer {
-        Ok(answer) => Ok(Ruling::Decided(report(bound, mode, charges, answer, hold))),
-        Err(error) => Err(error.clone()),
-    }
-}
-
-#[inline]
-fn report(
-    bound: &Bound,
-    mode: Mode,
-    charges: &Charges,
-    answer: &mut StoreOutcome,
-    hold: Option<Micros>,
-) -> Decision {
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(error) => return Err(error.clone()),
+    };
     let judged = match answer.decision {
         said if !said.admitted => Verdict::Refuse(said.retry),
         said if said.delay > Micros::ZERO => Verdict::Delay(said.delay),
         _ => Verdict::Admit,
     };
-    let said = charges.iter().zip(&answer.limits);
-    let limits = if answer.limits.iter().any(unasked) {
-        said.filter(|(_, said)| !unasked(said))
-            .map(|(of, said)| describe(bound, of.0, said))
-            .collect()
-    } else {
-        // In one go: with a filter the room for them is not known beforehand.
-        said.map(|(of, said)| describe(bound, of.0, said)).collect()
-    };
-    Decision {
+    let mut ruling = Ok(Ruling::Decided(Decision {
         verdict: if mode == Mode::Enforce { judged } else { Verdict::Admit },
         judged,
         route: charges.route,
-        limits,
+        limits: SmallVec::new(),
         now: answer.now,
         taken: held(bound, charges, answer, judged, hold),
+    }));
+    if let Ok(Ruling::Decided(decision)) = &mut ruling {
+        for (planned, said) in charges.planned().iter().zip(&answer.limits) {
+            // A limit that was not asked, since another had refused before, says nothing.
+            if said.source != Source::Unasked {
+                decision.limits.push(describe(bound, planned, said));
+            }
+        }
     }
+    ruling
 }
 
-/// Whether nothing was asked of a limit, since another had refused before.
-fn unasked(said: &ChargeOutcome) -> bool {
-    said.source == Source::Unasked
-}
-
+#[inline]
 fn describe(bound: &Bound, planned: &Planned, said: &ChargeOutcome) -> LimitReport {
     let ChargeOutcome { outcome, source } = said;
     let limit = &bound.limits[planned.limit];
@@ -228,7 +242,8 @@ fn describe(bound: &Bound, planned: &Planned, said: &ChargeOutcome) -> LimitRepo
 }
 
 /// What the end of the request may still change. Most requests hold nothing, and allocate nothing. One that waits holds
-/// all that it took, for it may be withdrawn.
+/// all that it took, for it may be withdrawn; not where its end is known beforehand.
+#[inline]
 fn held(
     bound: &Bound,
     charges: &Charges,
@@ -236,12 +251,13 @@ fn held(
     judged: Verdict,
     hold: Option<Micros>,
 ) -> Vec<Held> {
-    let mut held = Vec::new();
-    if !matches!(judged, Verdict::Delay(_)) && !charges.end_matters() {
-        return held;
+    let withdrawn = matches!(judged, Verdict::Delay(_)) && hold.is_none();
+    if !withdrawn && !charges.planned().iter().any(|planned| planned.ends) {
+        return Vec::new();
     }
-    for taken in std::mem::take(&mut answer.receipt).taken {
-        let Some((planned, _)) = charges.iter().nth(taken.place) else { continue };
+    let mut all = Vec::new();
+    for taken in answer.receipt.taken.drain(..) {
+        let Some(planned) = charges.planned().get(taken.place) else { continue };
         let limit = &bound.limits[planned.limit];
         // Where it is known how long slots are held, they end by themselves.
         let slot = limit.classes[planned.class].slots && hold.is_none();
@@ -253,11 +269,11 @@ fn held(
             _ if slot => Ends::Release,
             // It concerns admitted requests only: a refusal that was charged stands.
             Some(statuses) if !refused => Ends::ChargeWhen(Arc::clone(statuses)),
-            _ if matches!(judged, Verdict::Delay(_)) => Ends::Stays,
+            _ if withdrawn => Ends::Stays,
             _ => continue,
         };
         let wait = said.map_or(Micros::ZERO, |said| said.outcome.wait);
-        held.push(Held { taken, ends, wait });
+        all.push(Held { taken, ends, wait });
     }
-    held
+    all
 }

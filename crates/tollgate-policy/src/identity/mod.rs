@@ -15,7 +15,7 @@ use crate::settings::From;
 
 pub(crate) use compile::{compile, describe, header as compile_header, spelt};
 pub(crate) use fold::fold;
-pub(crate) use resolve::{Asker, Resolved};
+pub(crate) use resolve::{Asker, LookedUp, Resolved};
 pub(crate) use single::{Single, single};
 
 /// A compiled identity.

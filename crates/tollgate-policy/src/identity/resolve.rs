@@ -47,42 +47,51 @@ pub(crate) struct Asker<'p, 'a> {
     pub(super) facts: &'p Facts<'a>,
     pub(super) path: &'p str,
     pub(super) now: Timestamp,
-    pub(super) lookups: Option<Guard<Arc<Lookups>>>,
     /// One for each identity of the policy.
     found: &'p mut [Resolved],
     /// The client's address as it is counted, once it was asked for.
     pub(super) client: Option<IpAddr>,
     address: Resolved,
+    pub(super) looked_up: &'p mut LookedUp,
+    pub(super) spellings: &'p mut Spellings,
+}
+
+/// What was looked up for a request beside it. Kept apart from the asker, because most requests look nothing up.
+#[derive(Debug, Default)]
+pub(crate) struct LookedUp {
+    /// The tables and keys: one state of them for all the request's identities.
+    pub(super) lookups: Option<Guard<Arc<Lookups>>>,
     /// One for each credential, once one was asked for.
     pub(super) rows: SmallVec<[Row; 2]>,
     /// One for each way in which tokens are verified, once one was asked for.
     pub(super) claims: SmallVec<[Option<Single<Arc<Claims>>>; 1]>,
-    pub(super) spellings: &'p mut Spellings,
+}
+
+impl LookedUp {
+    /// Forgets it, and lets go of the tables, which may be replaced meanwhile.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        // Nothing is found in none.
+        if self.lookups.is_some() || !self.rows.is_empty() || !self.claims.is_empty() {
+            *self = LookedUp::default();
+        }
+    }
 }
 
 impl<'p, 'a> Asker<'p, 'a> {
-    /// Asks `facts`, with their path in normal form. `found` has room for what is found of each identity.
+    /// Asks `facts`, with their path in normal form. `found` has room for what is found of each identity; nothing was looked
+    /// up yet.
     pub(crate) fn new(
         policy: &'p Policy,
         facts: &'p Facts<'a>,
         path: &'p str,
         now: Timestamp,
         found: &'p mut [Resolved],
+        looked_up: &'p mut LookedUp,
         spellings: &'p mut Spellings,
     ) -> Asker<'p, 'a> {
-        Asker {
-            policy,
-            facts,
-            path,
-            now,
-            lookups: None,
-            found,
-            client: None,
-            address: Resolved::Unasked,
-            rows: SmallVec::new(),
-            claims: SmallVec::new(),
-            spellings,
-        }
+        let (client, address) = (None, Resolved::Unasked);
+        Asker { policy, facts, path, now, found, client, address, looked_up, spellings }
     }
 
     /// What was spelt so far.
@@ -137,7 +146,14 @@ impl<'p, 'a> Asker<'p, 'a> {
     fn search(&mut self, identity: &'p Identity) -> Resolved {
         let mut ambiguous = false;
         for (place, source) in identity.sources.iter().enumerate() {
-            match self.ask(source, place as u8, identity.fold) {
+            let said = match source {
+                // Most are headers, and need no more than this.
+                Source::Header { name, from } if self.believes(*from) => {
+                    self.header(name, place as u8, identity.fold)
+                }
+                other => self.ask(other, place as u8, identity.fold),
+            };
+            match said {
                 Resolved::Unasked | Resolved::Missing { ambiguous: false } => {}
                 Resolved::Missing { ambiguous: true } => ambiguous = true,
                 value => return value,
@@ -149,6 +165,7 @@ impl<'p, 'a> Asker<'p, 'a> {
             .map_or(Resolved::Missing { ambiguous }, Resolved::Value)
     }
 
+    #[inline(never)]
     fn ask(&mut self, source: &'p Source, place: u8, fold: bool) -> Resolved {
         match source {
             Source::Ip => self.address(),

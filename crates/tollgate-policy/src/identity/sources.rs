@@ -13,6 +13,7 @@ use crate::lookups::{Claims, Lookups};
 use crate::settings::ApiKeyAt;
 
 impl Asker<'_, '_> {
+    #[inline]
     pub(super) fn header(&mut self, name: &HeaderName, place: u8, fold: bool) -> Resolved {
         match self.facts.headers.single(name) {
             Single::One(text) => self.spell(text, place, fold),
@@ -87,7 +88,7 @@ impl Asker<'_, '_> {
     ) -> Resolved {
         let (table, index, column) = at;
         let policy = self.policy;
-        let lookups = self.lookups.get_or_insert_with(|| policy.lookups.load());
+        let lookups = self.looked_up.lookups.get_or_insert_with(|| policy.lookups.load());
         let find = |text: &[u8]| lookups.table(table).find(index, text);
         match with_text(self.spellings, self.client, wanted, find).flatten() {
             Some(row) => self.cell(table, row, column, place, fold),
@@ -95,6 +96,7 @@ impl Asker<'_, '_> {
         }
     }
 
+    #[inline]
     fn spell(&mut self, text: &[u8], place: u8, fold: bool) -> Resolved {
         self.spellings.value(place, text, fold).map_or(ABSENT, Resolved::Value)
     }
@@ -110,12 +112,12 @@ impl Asker<'_, '_> {
     /// The tables and keys of this request: one state of them for all its identities.
     fn lookups(&mut self) -> &Arc<Lookups> {
         let policy = self.policy;
-        self.lookups.get_or_insert_with(|| policy.lookups.load())
+        self.looked_up.lookups.get_or_insert_with(|| policy.lookups.load())
     }
 
     fn cell(&mut self, table: usize, row: usize, column: usize, place: u8, fold: bool) -> Resolved {
         let policy = self.policy;
-        let lookups = self.lookups.get_or_insert_with(|| policy.lookups.load());
+        let lookups = self.looked_up.lookups.get_or_insert_with(|| policy.lookups.load());
         let text = lookups.table(table).cell(row, column).unwrap_or("");
         self.spellings.value(place, text.as_bytes(), fold).map_or(ABSENT, Resolved::Value)
     }
@@ -123,8 +125,8 @@ impl Asker<'_, '_> {
     /// The claims of the token that was presented; absent where it does not verify.
     fn claims(&mut self, token: usize) -> Single<Arc<Claims>> {
         let tokens = self.policy.tokens();
-        self.claims.resize(tokens.len(), None);
-        if let Some(known) = &self.claims[token] {
+        self.looked_up.claims.resize(tokens.len(), None);
+        if let Some(known) = &self.looked_up.claims[token] {
             return known.clone();
         }
         let found = match self.facts.headers.single(&tokens[token].header) {
@@ -137,17 +139,17 @@ impl Asker<'_, '_> {
                 claims.map_or(Single::Absent, Single::One)
             }
         };
-        self.claims[token] = Some(found.clone());
+        self.looked_up.claims[token] = Some(found.clone());
         found
     }
 
     /// The row of the API key that `credential` finds.
     fn row(&mut self, credential: usize) -> Row {
         let credentials = &self.policy.credentials;
-        self.rows.resize(credentials.len(), Row::Unasked);
-        if matches!(self.rows[credential], Row::Unasked) {
+        self.looked_up.rows.resize(credentials.len(), Row::Unasked);
+        if matches!(self.looked_up.rows[credential], Row::Unasked) {
             let credential_at = &credentials[credential];
-            self.rows[credential] = match presented(credential_at, self.facts) {
+            self.looked_up.rows[credential] = match presented(credential_at, self.facts) {
                 Single::Absent => Row::Unknown,
                 Single::Several => Row::Ambiguous,
                 Single::One(digest) => {
@@ -156,7 +158,7 @@ impl Asker<'_, '_> {
                 }
             };
         }
-        self.rows[credential]
+        self.looked_up.rows[credential]
     }
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use proptest::prelude::*;
 
-use super::{BadPath, normalise};
+use super::{BadPath, decode, is_usual, merge, normalise};
 
 #[test]
 fn normal_forms() {
@@ -78,6 +78,18 @@ proptest! {
     fn never_panics_and_is_stable(path in "\\PC*|/[%2eEfF5cC/.a\\x00-\\xff]{0,24}") {
         if let Ok(normal) = normalise(&path) {
             prop_assert_eq!(normalise(&normal), Ok(normal.clone()));
+        }
+    }
+
+    #[test]
+    fn a_usual_path_is_normal(path in "/[a-z/.]{0,3}[a-zA-Z0-9_~./-]{0,24}[/.a]{0,3}", odd in 0_u8..=255, place in 0_usize..90) {
+        let mut path = path.into_bytes();
+        if let Some(byte) = path.get_mut(place) {
+            *byte = odd;
+        }
+        if is_usual(&path) {
+            prop_assert!(path[1..].iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._/".contains(byte)));
+            prop_assert_eq!(merge(&decode(&path).expect("nothing bad in it")).into_bytes(), path);
         }
     }
 

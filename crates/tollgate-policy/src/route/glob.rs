@@ -57,6 +57,7 @@ impl Glob {
     }
 
     /// Whether it matches `path`, which is normal.
+    #[inline]
     pub(crate) fn matches(&self, path: &str) -> bool {
         let bytes = path.as_bytes();
         let bytes = bytes.strip_suffix(b"/").unwrap_or(bytes);
@@ -90,6 +91,7 @@ impl Shape {
 }
 
 /// Whether `segments` match those of `path`.
+#[inline(never)]
 fn walk(segments: &[Segment], path: &str, ignore_case: bool) -> bool {
     let mut rest = split(path);
     let mut place = 0;
@@ -180,6 +182,7 @@ fn find(text: &[u8], part: &[u8], ignore_case: bool) -> Option<usize> {
     text.windows(part.len()).position(|window| equal(window, part, ignore_case))
 }
 
+#[inline]
 fn equal(a: &[u8], b: &[u8], ignore_case: bool) -> bool {
     if ignore_case { a.eq_ignore_ascii_case(b) } else { a == b }
 }

@@ -64,6 +64,7 @@ impl Conditions {
         }
     }
 
+    #[inline]
     fn hold(&self, facts: &Facts<'_>, path: &str, host: Option<&str>) -> bool {
         // Methods are case-sensitive (RFC 9110, 9.1), and HEAD is itself, not GET.
         (self.methods.is_empty() || self.methods.iter().any(|method| method == facts.method))

@@ -3,112 +3,141 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::ops::Range;
 
-use super::json::plain_length;
+use super::json::{path_length, plain_length};
 use super::number::LARGEST;
 
 /// Bytes to be compared with a place of a line.
 #[derive(Debug)]
 pub(super) struct Literal {
     text: Box<[u8]>,
-    /// Where it is short enough: the bytes and as many ones, to be compared at once.
-    word: Option<(u128, u128)>,
+    /// The first 16 bytes and the next 16, and ones where they count.
+    words: [(u128, u128); 2],
 }
 
 /// How many bytes are compared at once.
-const LONG: usize = 16;
+const WORD: usize = 16;
 
 impl Literal {
     pub(super) fn new(text: &[u8]) -> Literal {
-        let word = (text.len() <= LONG).then(|| {
-            text.iter().rev().fold((0, 0), |(word, mask), byte| {
+        let word = |place: usize| {
+            let bytes = text.iter().skip(place * WORD).take(WORD).rev();
+            bytes.fold((0, 0), |(word, mask), byte| {
                 (word << 8 | u128::from(*byte), mask << 8 | 0xff)
             })
-        });
-        Literal { text: text.into(), word }
+        };
+        Literal { text: text.into(), words: [word(0), word(1)] }
     }
+
+    /// Whether `text` begins with it.
+    #[inline]
+    fn starts(&self, text: &[u8]) -> bool {
+        let [first, second] = &self.words;
+        let length = self.text.len();
+        if length <= WORD
+            && let Some(start) = text.first_chunk()
+        {
+            return differing(start, first) == 0;
+        }
+        if length <= 2 * WORD
+            && let Some((start, rest)) = text.split_first_chunk()
+        {
+            let second = rest.first_chunk().map(|rest| differing(rest, second));
+            if let Some(second) = second {
+                return differing(start, first) | second == 0;
+            }
+        }
+        text.starts_with(&self.text)
+    }
+}
+
+/// The bits that count in which `bytes` are not the word.
+#[inline]
+fn differing(bytes: &[u8; WORD], (word, mask): &(u128, u128)) -> u128 {
+    (u128::from_le_bytes(*bytes) ^ word) & mask
 }
 
 /// A place in a line.
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
-    at: usize,
+    /// What was not taken yet.
+    rest: &'a [u8],
 }
 
 impl<'a> Cursor<'a> {
     pub(super) fn new(text: &'a [u8]) -> Cursor<'a> {
-        Cursor { text, at: 0 }
+        Cursor { text, rest: text }
     }
 
     /// What was not taken yet.
     pub(super) fn rest(&self) -> &'a [u8] {
-        self.text.get(self.at..).unwrap_or_default()
+        self.rest
     }
 
     /// Takes exactly these bytes.
     #[inline]
     pub(super) fn take(&mut self, literal: &Literal) -> Option<()> {
-        let rest = self.rest();
-        let found = match (rest.first_chunk::<LONG>(), literal.word) {
-            (Some(start), Some((word, mask))) => (u128::from_le_bytes(*start) ^ word) & mask == 0,
-            _ => rest.starts_with(&literal.text),
-        };
-        self.at += literal.text.len();
-        found.then_some(())
+        if !literal.starts(self.rest) {
+            return None;
+        }
+        self.pass(literal.text.len())
     }
 
     /// Takes what stands for itself in a string. Whether the string ends there, what follows tells.
     #[inline]
-    pub(super) fn string(&mut self) -> Range<usize> {
-        let start = self.at;
-        self.at += plain_length(self.rest());
-        start..self.at
+    pub(super) fn string(&mut self) -> Option<Range<usize>> {
+        self.span(plain_length(self.rest))
+    }
+
+    /// The same, but not beyond a question mark.
+    #[inline]
+    pub(super) fn path(&mut self) -> Option<Range<usize>> {
+        self.span(path_length(self.rest))
     }
 
     /// Takes a whole number of fewer than 16 digits.
+    #[inline]
     pub(super) fn whole(&mut self) -> Option<u64> {
-        let zero = self.text.get(self.at) == Some(&b'0');
-        let (high, count) = self.digits();
-        if count < 8 {
-            return (count == 1 || (count > 1 && !zero)).then_some(high);
+        self.read(whole)
+    }
+
+    /// Takes three digits, as statuses are written. Whether the number ends there, what follows tells.
+    #[inline]
+    pub(super) fn three_digits(&mut self) -> Option<u64> {
+        let (digits, rest) = self.rest.split_first_chunk::<3>()?;
+        let [a, b, c] = digits.map(|digit| u64::from(digit.wrapping_sub(b'0')));
+        if a == 0 || a.max(b).max(c) > 9 {
+            return None;
         }
-        let (low, more) = self.digits();
-        (!zero && more < 8).then(|| high * POWERS[more] + low)
+        self.rest = rest;
+        Some(100 * a + 10 * b + c)
     }
 
     /// [`micros`](Cursor::micros) of a number of ten digits and six decimals, as moments are written.
     #[inline]
     pub(super) fn moment(&mut self) -> Option<u64> {
-        let found = self.rest().first_chunk::<17>().and_then(ten_and_six);
-        match found {
-            Some(micros) => {
-                self.at += 17;
+        match self.rest.split_first_chunk::<17>() {
+            Some((start, rest)) if let Some(micros) = ten_and_six(start) => {
+                self.rest = rest;
                 (micros <= LARGEST).then_some(micros)
             }
-            None => self.micros(),
+            _ => self.micros(),
         }
     }
 
     /// Takes a number of seconds, of fewer than 16 digits and at most six decimals, as microseconds.
+    #[inline]
     pub(super) fn micros(&mut self) -> Option<u64> {
-        let seconds = self.whole()?;
-        let mut micros = 0;
-        if self.text.get(self.at) == Some(&b'.') {
-            self.at += 1;
-            let (decimals, count) = self.digits();
-            micros = decimals * POWERS[6_usize.checked_sub(count).filter(|_| count > 0)?];
-        }
-        let sum = seconds.checked_mul(1_000_000)?.checked_add(micros)?;
-        (sum <= LARGEST).then_some(sum)
+        self.read(micros)
     }
 
     /// Takes an IPv4 address.
+    #[inline]
     pub(super) fn address(&mut self) -> Option<IpAddr> {
-        let mut octets = [0u8; 4];
-        for (place, octet) in octets.iter_mut().enumerate() {
-            if place > 0 {
-                self.byte(b'.')?;
-            }
+        let mut octets = [self.octet()?, 0, 0, 0];
+        for octet in &mut octets[1..] {
+            let [b'.', rest @ ..] = self.rest else { return None };
+            self.rest = rest;
             *octet = self.octet()?;
         }
         Some(IpAddr::V4(Ipv4Addr::from(octets)))
@@ -128,38 +157,100 @@ impl<'a> Cursor<'a> {
     }
 
     #[inline]
-    fn byte(&mut self, byte: u8) -> Option<()> {
-        let found = self.text.get(self.at) == Some(&byte);
-        self.at += 1;
-        found.then_some(())
-    }
-
-    #[inline]
     fn digit(&mut self) -> Option<u8> {
-        let digit = self.text.get(self.at)?.wrapping_sub(b'0');
-        self.at += usize::from(digit < 10);
-        (digit < 10).then_some(digit)
+        let (first, rest) = self.rest.split_first()?;
+        let digit = first.wrapping_sub(b'0');
+        (digit < 10).then(|| {
+            self.rest = rest;
+            digit
+        })
     }
 
     /// Takes up to eight digits: their value and their count.
     #[inline]
-    fn digits(&mut self) -> (u64, usize) {
-        let word = match self.rest().first_chunk::<8>() {
+    fn digits(&mut self) -> Option<(u64, usize)> {
+        let word = match self.rest.first_chunk::<8>() {
             Some(word) => u64::from_le_bytes(*word),
-            None => last_word(self.rest()),
+            None => self.last_word(),
         };
         let (value, count) = leading_digits(word);
-        self.at += count;
-        (value, count)
+        self.pass(count)?;
+        Some((value, count))
+    }
+
+    /// What is left of the line where that is fewer than eight bytes, and zeros after it.
+    #[inline]
+    fn last_word(&self) -> u64 {
+        match self.text.last_chunk() {
+            Some(word) => {
+                let taken = 64 - 8 * self.rest.len() as u32;
+                u64::from_le_bytes(*word).checked_shr(taken).unwrap_or(0)
+            }
+            None => self.rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        }
+    }
+
+    /// Takes `count` bytes.
+    #[inline]
+    fn pass(&mut self, count: usize) -> Option<()> {
+        self.rest = self.rest.get(count..)?;
+        Some(())
+    }
+
+    /// Takes `count` bytes: where they are.
+    #[inline]
+    fn span(&mut self, count: usize) -> Option<Range<usize>> {
+        let start = self.text.len() - self.rest.len();
+        self.pass(count)?;
+        Some(start..start + count)
+    }
+
+    /// What `read` makes of what was not taken yet, and takes. By value, so that this cursor can live in registers.
+    #[inline]
+    fn read(&mut self, read: fn(Cursor<'a>) -> Number<'a>) -> Option<u64> {
+        let (value, rest) = read(Cursor { ..*self })?;
+        self.rest = rest;
+        Some(value)
     }
 }
 
-const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+/// A number and what follows it.
+type Number<'a> = Option<(u64, &'a [u8])>;
 
-/// Fewer than eight bytes, and zeros after them.
-fn last_word(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+/// [`Cursor::whole`], and what follows it.
+#[inline(never)]
+fn whole(mut cursor: Cursor<'_>) -> Number<'_> {
+    let zero = cursor.rest.first() == Some(&b'0');
+    let (high, count) = cursor.digits()?;
+    if count < 8 {
+        return (count == 1 || (count > 1 && !zero)).then_some((high, cursor.rest));
+    }
+    let (low, more) = cursor.digits()?;
+    (!zero && more < 8).then(|| (high * POWERS[more] + low, cursor.rest))
 }
+
+/// [`Cursor::micros`], and what follows it.
+#[inline(never)]
+fn micros(mut cursor: Cursor<'_>) -> Number<'_> {
+    // Spans are mostly below ten seconds.
+    let seconds = match cursor.rest {
+        [digit @ b'0'..=b'9', rest @ ..] if rest.first() == Some(&b'.') => {
+            cursor.rest = rest;
+            u64::from(digit - b'0')
+        }
+        _ => cursor.whole()?,
+    };
+    let mut micros = 0;
+    if let [b'.', rest @ ..] = cursor.rest {
+        cursor.rest = rest;
+        let (decimals, count) = cursor.digits()?;
+        micros = decimals * POWERS[6_usize.checked_sub(count).filter(|_| count > 0)?];
+    }
+    let sum = seconds.checked_mul(1_000_000)?.checked_add(micros)?;
+    (sum <= LARGEST).then_some((sum, cursor.rest))
+}
+
+const POWERS: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
 
 /// `1767225600.250000` in microseconds: its digits without the point.
 #[inline]

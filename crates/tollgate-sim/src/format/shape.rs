@@ -78,27 +78,39 @@ impl Value {
     fn read(self, line: &str, cursor: &mut Cursor<'_>, record: &mut Record) -> Option<()> {
         match self {
             Value::Time => record.time = Timestamp::from_micros(cursor.moment()?),
-            Value::TimeText => record.time = moment::rfc3339(line.get(cursor.string())?).ok()?,
+            Value::TimeText => record.time = moment::rfc3339(line.get(cursor.string()?)?).ok()?,
             Value::Ip => record.peer = Some(cursor.address()?),
-            Value::Method => record.method_at(cursor.string()),
-            Value::Path => record.target_at(cursor.string()),
+            Value::Method => record.method_at(cursor.string()?),
+            Value::Path => {
+                let path = cursor.path()?;
+                let query = match cursor.rest() {
+                    [b'?', ..] => Some(cursor.string()?),
+                    _ => None,
+                };
+                record.target_at(path, query);
+            }
             Value::Header { back, length, capitals } => {
-                let value = cursor.string();
+                let value = cursor.string()?;
                 let name = value.start.checked_sub(back)?;
                 record.header_at(name..name + length, value, capitals);
             }
-            Value::Body => record.body_at(cursor.string()),
+            Value::Body => record.body_at(cursor.string()?),
             Value::Cost => record.cost = Some(cursor.whole()?),
-            Value::Status => {
-                record.status = match cursor.whole()? {
-                    0 => None,
-                    status => Some(u16::try_from(status).ok().filter(|s| (100..=999).contains(s))?),
-                }
-            }
+            Value::Status => record.status = status(cursor)?,
             Value::Duration => record.duration = Micros::new(cursor.micros()?),
         }
         Some(())
     }
+}
+
+/// A status that there is, or 0 for none.
+#[inline]
+fn status(cursor: &mut Cursor<'_>) -> Option<Option<u16>> {
+    let status = match cursor.three_digits() {
+        Some(status) => status,
+        None => cursor.whole().filter(|status| *status == 0)?,
+    };
+    Some((status > 0).then_some(status as u16))
 }
 
 /// Finds the shape of a line while it is read.

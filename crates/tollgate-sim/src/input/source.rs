@@ -128,7 +128,7 @@ fn read_line(
     let text = std::str::from_utf8(bytes)
         .map_err(|error| format::BadLine::not_text(error.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim_ascii().is_empty() {
+    if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Ok(false);
     }
     reader.read(text, record).map(|read| read == format::Read::Request)

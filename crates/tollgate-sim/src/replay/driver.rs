@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use tollgate_core::Timestamp;
 use tollgate_http::client_address;
 use tollgate_policy::{
@@ -13,6 +12,9 @@ use tollgate_store::{MemoryOptions, MemoryStore, StoreError};
 
 use super::pending::Pending;
 use crate::Record;
+
+/// So many header fields are looked at without an allocation.
+const FEW: usize = 8;
 
 /// The production engine in virtual time. Requests move the clock; answers that arrive by then are settled first.
 #[derive(Debug)]
@@ -75,10 +77,18 @@ impl Driver {
             let at = Timestamp::from_micros(moment);
             self.engine.settle_now(answer.decision, Some(answer.status), at)?;
         }
-        // One by one: collecting into a vector that may grow is several times the work.
-        let mut pairs = SmallVec::<[(&str, &str); 8]>::new();
-        record.headers().for_each(|pair| pairs.push(pair));
-        let facts = facts(&self.client_address, record, &pairs);
+        let (mut few, many): ([_; FEW], Vec<_>);
+        let mut headers = record.headers();
+        let pairs = if headers.len() > FEW {
+            many = headers.collect();
+            &*many
+        } else {
+            few = [("", ""); FEW];
+            let count = headers.len();
+            few.iter_mut().zip(&mut headers).for_each(|(place, pair)| *place = pair);
+            &few[..count]
+        };
+        let facts = facts(&self.client_address, record, pairs);
         let hold = Some(record.duration);
         self.engine.decide_now_under(&self.bound, &facts, self.now, hold, &mut self.charges)
     }

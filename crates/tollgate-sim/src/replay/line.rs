@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use tollgate_core::Retry;
 use tollgate_policy::{Decision, LimitReport, Ruling, Verdict};
 
-use super::piece::Piece;
+use super::text::Text;
 
 /// Writes decisions as JSON lines, in large pieces.
 #[derive(Debug)]
 pub struct DecisionLines<W> {
     out: W,
-    piece: Piece,
+    text: Text,
     /// What stands before each limit's remaining units, by the limit's place.
     limits: Vec<Prepared>,
 }
@@ -19,7 +19,7 @@ pub struct DecisionLines<W> {
 /// The fixed part of a limit's report.
 #[derive(Debug)]
 struct Prepared {
-    /// `,{"name":"...","remaining":`
+    /// `},{"name":"...","remaining":`
     text: Vec<u8>,
     /// The same, where it is short enough, with zeros behind it.
     short: Option<[u8; SHORT]>,
@@ -27,24 +27,20 @@ struct Prepared {
     name_end: usize,
 }
 
-/// So long are the texts of limits whose names have up to 40 bytes.
+/// So long are the texts of limits whose names have up to 39 bytes.
 const SHORT: usize = 64;
 
-/// What stands before the name.
-const NAME: &[u8] = b",{\"name\":";
+/// What stands before a limit's name: also the end of the limit before it.
+const NAME: &[u8] = b"},{\"name\":";
 
 /// How much is gathered before it is written.
 const PIECE: usize = 256 * 1024;
-
-/// A request that was rejected before any limit was asked, up to the names of those that refused.
-const REJECTED: &[u8; 70] =
-    b",\"decision\":\"refuse\",\"delay_us\":0,\"retry_after_us\":null,\"refused_by\":[";
 
 impl<W: Write> DecisionLines<W> {
     /// Writes to `out`; `names` are those of the policy's limits, in order.
     pub fn new(out: W, names: impl IntoIterator<Item = impl AsRef<str>>) -> DecisionLines<W> {
         let limits = names.into_iter().map(|name| Prepared::new(name.as_ref())).collect();
-        DecisionLines { out, piece: Piece::new(PIECE + 4_096), limits }
+        DecisionLines { out, text: Text::new(PIECE + 4_096), limits }
     }
 
     /// Writes what came of the request on `line`; `route` is the place of the route that it matched. A request that is
@@ -54,29 +50,36 @@ impl<W: Write> DecisionLines<W> {
     /// # Errors
     /// What the writer says.
     pub fn write(&mut self, line: u64, route: Option<usize>, ruling: &Ruling) -> io::Result<()> {
-        self.text(b"{\"line\":");
-        self.number(line);
-        match ruling {
-            Ruling::Decided(decision) => self.decision(decision),
-            Ruling::Rejected(_) => self.text(REJECTED),
-        }
-        self.text(b"],\"route\":");
-        match route {
-            Some(route) => self.number(route as u64),
-            None => self.text(b"null"),
-        }
-        self.text(b",\"limits\":");
-        match ruling {
-            Ruling::Decided(decision) if !decision.limits.is_empty() => {
-                let start = self.piece.len();
-                decision.limits.iter().for_each(|report| self.limit(report));
-                // The first comma's place is the list's start.
-                self.piece.replace(start, b'[');
+        let text = &mut self.text;
+        text.put(b"{\"line\":");
+        text.number(line);
+        let limits = match ruling {
+            Ruling::Decided(decision) => {
+                verdict(text, &self.limits, decision);
+                &*decision.limits
             }
-            _ => self.text(b"["),
+            Ruling::Rejected(_) => {
+                text.put(b",\"decision\":\"refuse\",\"delay_us\":0,\"retry_after_us\":null,\"refused_by\":[],\"route\":");
+                &[]
+            }
+        };
+        match route {
+            Some(route) => text.number(route as u64),
+            None => text.put(b"null"),
         }
-        self.text(b"]}\n");
-        if self.piece.len() >= PIECE { self.pass_on() } else { Ok(()) }
+        text.put(b",\"limits\"");
+        let start = text.bytes().len();
+        for report in limits {
+            limit(text, &self.limits, report);
+        }
+        if limits.is_empty() {
+            text.put(b":[]}\n");
+        } else {
+            // There is no limit before the first, which the list's start takes the place of.
+            text.replace(start, b":[");
+            text.put(b"}]}\n");
+        }
+        if text.bytes().len() >= PIECE { self.pass_on() } else { Ok(()) }
     }
 
     /// Writes what is gathered, and sees it through.
@@ -90,72 +93,63 @@ impl<W: Write> DecisionLines<W> {
     }
 
     fn pass_on(&mut self) -> io::Result<()> {
-        self.out.write_all(self.piece.bytes())?;
-        self.piece.clear();
+        self.out.write_all(self.text.bytes())?;
+        self.text.clear();
         Ok(())
     }
+}
 
-    fn decision(&mut self, decision: &Decision) {
-        match decision.judged {
-            Verdict::Admit => self.text(
-                b",\"decision\":\"admit\",\"delay_us\":0,\"retry_after_us\":0,\"refused_by\":[",
-            ),
-            Verdict::Delay(delay) => {
-                self.text(b",\"decision\":\"delay\",\"delay_us\":");
-                self.number(delay.get());
-                self.text(b",\"retry_after_us\":0,\"refused_by\":[");
+/// Puts what was decided and by whom, up to the route.
+#[inline]
+fn verdict(text: &mut Text, limits: &[Prepared], decision: &Decision) {
+    match decision.judged {
+        Verdict::Admit => text.put(
+            b",\"decision\":\"admit\",\"delay_us\":0,\"retry_after_us\":0,\"refused_by\":[],\"route\":",
+        ),
+        Verdict::Delay(delay) => {
+            text.put(b",\"decision\":\"delay\",\"delay_us\":");
+            text.number(delay.get());
+            text.put(b",\"retry_after_us\":0,\"refused_by\":[],\"route\":");
+        }
+        Verdict::Refuse(retry) => {
+            text.put(b",\"decision\":\"refuse\",\"delay_us\":0,\"retry_after_us\":");
+            match retry {
+                Retry::After(wait) => text.number(wait.get()),
+                Retry::Never => text.put(b"null"),
             }
-            Verdict::Refuse(retry) => {
-                self.text(b",\"decision\":\"refuse\",\"delay_us\":0,\"retry_after_us\":");
-                match retry {
-                    Retry::After(wait) => self.number(wait.get()),
-                    Retry::Never => self.text(b"null"),
+            text.put(b",\"refused_by\":[");
+            for (place, report) in decision.refused_by().enumerate() {
+                if place > 0 {
+                    text.put(b",");
                 }
-                self.text(b",\"refused_by\":[");
-                for (place, report) in decision.refused_by().enumerate() {
-                    if place > 0 {
-                        self.text(b",");
-                    }
-                    self.name(report);
+                match limits.get(report.limit) {
+                    Some(known) => text.put(known.name()),
+                    None => text.put(Prepared::new(&report.name).name()),
                 }
             }
+            text.put(b"],\"route\":");
         }
     }
+}
 
-    fn limit(&mut self, report: &LimitReport) {
-        match self.limits.get(report.limit) {
-            Some(Prepared { short: Some(short), text, .. }) => self.piece.put(short, text.len()),
-            Some(known) => self.piece.slice(&known.text),
-            None => self.piece.slice(&Prepared::new(&report.name).text),
+/// Puts how a limit stands; the next text ends it.
+#[inline]
+fn limit(text: &mut Text, limits: &[Prepared], report: &LimitReport) {
+    match limits.get(report.limit) {
+        Some(Prepared { short: Some(short), text: whole, .. }) => {
+            text.put_first(short, whole.len())
         }
-        self.number(report.standing.remaining);
-        self.text(b",\"reset_us\":");
-        self.number(report.standing.reset.get());
-        if report.shadow {
-            self.text(b",\"shadow\":true,\"would_refuse\":");
-            match report.refused {
-                true => self.text(b"true"),
-                false => self.text(b"false"),
-            }
-        }
-        self.text(b"}");
+        Some(known) => text.put(&known.text),
+        None => text.put(&Prepared::new(&report.name).text),
     }
-
-    fn name(&mut self, report: &LimitReport) {
-        match self.limits.get(report.limit) {
-            Some(known) => self.piece.slice(known.name()),
-            None => self.piece.slice(Prepared::new(&report.name).name()),
-        }
-    }
-
-    #[inline]
-    fn number(&mut self, number: u64) {
-        self.piece.number(number);
-    }
-
-    #[inline]
-    fn text<const N: usize>(&mut self, text: &[u8; N]) {
-        self.piece.text(text);
+    text.number(report.standing.remaining);
+    text.put(b",\"reset_us\":");
+    text.number(report.standing.reset.get());
+    if report.shadow {
+        text.put(match report.refused {
+            true => &b",\"shadow\":true,\"would_refuse\":true"[..],
+            false => b",\"shadow\":true,\"would_refuse\":false",
+        });
     }
 }
 

@@ -4,9 +4,9 @@ mod driver;
 mod line;
 mod peaks;
 mod pending;
-mod piece;
 mod report;
 mod summary;
+mod text;
 mod top;
 
 use std::io::Write;

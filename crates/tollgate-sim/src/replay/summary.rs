@@ -111,7 +111,7 @@ impl Summary {
     }
 
     pub(super) fn note(&mut self, now: Timestamp, charges: &Charges, ruling: &Ruling) {
-        self.span = Some((self.span.map_or(now, |(first, _)| first), now));
+        self.span.get_or_insert((now, now)).1 = now;
         let passed = match ruling {
             Ruling::Decided(decision) => self.note_decision(charges, decision),
             Ruling::Rejected(_) => {
@@ -145,10 +145,12 @@ impl Summary {
     }
 
     fn note_keys(&mut self, charges: &Charges, decision: &Decision) {
-        for ((planned, key), report) in charges.iter().zip(&decision.limits) {
-            if report.refused && !report.shadow {
+        for report in decision.refused_by() {
+            // Not by its place in the list: limits that were not asked are absent from the decision.
+            let of_limit = charges.iter().find(|(planned, _)| planned.limit == report.limit);
+            if let Some((_, key)) = of_limit {
                 self.key.clear();
-                self.key.extend_from_slice(&(planned.limit as u32).to_le_bytes());
+                self.key.extend_from_slice(&(report.limit as u32).to_le_bytes());
                 self.key.extend_from_slice(key);
                 self.refused_keys.note(&self.key);
             }

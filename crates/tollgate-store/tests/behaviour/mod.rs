@@ -51,10 +51,7 @@ macro_rules! behaviours {
             $(
                 #[test]
                 fn $name() {
-                    // None where a part that it needs is not installed.
-                    if let Some(store) = $store() {
-                        $crate::behaviour::world::run($crate::behaviour::$room::$name(store));
-                    }
+                    $crate::behaviour::world::run($crate::behaviour::$room::$name($store()));
                 }
             )+
         }

@@ -2,5 +2,4 @@
 
 mod demo;
 mod descriptors;
-mod log;
 mod process;
