@@ -50,12 +50,47 @@ pub struct Cells {
     pub(crate) counts: Box<[u64]>,
 }
 
+impl Cells {
+    /// `counts` of the cells up to the one with index `cell` since the epoch, oldest first. A state of any other number than
+    /// one more than its limit has cells counts as fresh.
+    #[must_use]
+    pub fn new(cell: u64, counts: impl Into<Box<[u64]>>) -> Cells {
+        Cells { cell, counts: counts.into() }
+    }
+
+    /// The newest cell's index since the epoch.
+    #[must_use]
+    pub fn newest(&self) -> u64 {
+        self.cell
+    }
+
+    /// Units by cell, oldest first.
+    #[must_use]
+    pub fn counts(&self) -> &[u64] {
+        &self.counts
+    }
+}
+
 /// A sliding log: at most `limit` entries, oldest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     pub(crate) entries: VecDeque<Entry>,
     /// The sum of the entries' units.
     pub(crate) total: u64,
+}
+
+impl Log {
+    /// A log of (moment, units) in the order of their moments, for a store that counts elsewhere: standings and retry times
+    /// come out of it, but nothing can be given back by its ticket.
+    #[must_use]
+    pub fn of(entries: impl IntoIterator<Item = (Timestamp, u64)>) -> Log {
+        let mut log = Log::default();
+        for (at, units) in entries {
+            log.entries.push_back(Entry { at: at.as_micros(), units, ticket: 0 });
+            log.total += units;
+        }
+        log
+    }
 }
 
 /// One admission.
@@ -73,6 +108,15 @@ pub struct Slots {
     pub(crate) held: BTreeMap<(u64, u64), u64>,
     /// The sum of the units.
     pub(crate) total: u64,
+}
+
+impl Slots {
+    /// `units` held until `end`, for a store that counts elsewhere: standings come out of it, but nothing can be released by
+    /// its ticket.
+    #[must_use]
+    pub fn of(end: Timestamp, units: u64) -> Slots {
+        Slots { held: BTreeMap::from([((end.as_micros(), 0), units)]), total: units }
+    }
 }
 
 /// What one request took from one limit: enough to give it back later. See [`Outcome::charged`](crate::Outcome::charged).

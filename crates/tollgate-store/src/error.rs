@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use tollgate_core::Timestamp;
+
 use crate::LimitId;
 
 /// Why a store gave no answer.
@@ -12,6 +14,18 @@ pub enum StoreError {
     UnknownLimit(LimitId),
     /// A charge names a quota and brings no period.
     MissingPeriod(LimitId),
+    /// The shared store's clock is in another calendar period than a quota's charge brought. Nothing was taken: ask again
+    /// with the period around this moment.
+    OtherPeriod(Timestamp),
+    /// The shared store cannot count the limit exactly, so that it does not count it at all.
+    Inexact(LimitId),
+    /// The call names more distinct limits and keys than one script takes.
+    TooMany {
+        /// As many.
+        limits: usize,
+        /// At most as many go.
+        most: usize,
+    },
     /// There is no memory for another key, nor for the bucket that stands in for it.
     OutOfMemory(LimitId),
     /// The shared store did not say. What was asked may have happened or not; it is never asked again.
@@ -100,9 +114,30 @@ impl fmt::Display for StoreError {
             StoreError::MissingPeriod(id) => {
                 write!(f, "limit {} is a quota; its charge needs the period around now", id.0)
             }
+            StoreError::OtherPeriod(now) => write!(
+                f,
+                "the shared store's clock ({} us since the epoch) is in another period; ask again with the one around it",
+                now.as_micros()
+            ),
+            StoreError::Inexact(id) => {
+                write!(
+                    f,
+                    "the shared store cannot count limit {} exactly; see RedisStore::check",
+                    id.0
+                )
+            }
+            StoreError::TooMany { limits, most } => {
+                write!(f, "one decision asks {limits} limits and keys; at most {most} go")
+            }
             StoreError::Unavailable(trouble) => write!(f, "the shared store is away: {trouble}"),
         }
     }
 }
 
 impl std::error::Error for StoreError {}
+
+impl From<Trouble> for StoreError {
+    fn from(trouble: Trouble) -> StoreError {
+        StoreError::Unavailable(trouble)
+    }
+}

@@ -20,6 +20,7 @@ pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};
 #[cfg(feature = "redis")]
 pub use redis::{
-    Credentials, Endpoint, RedisOptions, RedisOptionsError, Secret, ServersObserved, Topology,
+    Credentials, Endpoint, RedisObserved, RedisOptions, RedisOptionsError, RedisStore, Secret,
+    ServersObserved, Topology, Unsupported,
 };
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};

@@ -9,8 +9,8 @@ use tollgate_store::{MemoryOptions, MemoryStore};
 mod memory {
     use super::*;
 
-    fn store() -> MemoryStore {
-        MemoryStore::new(MemoryOptions::default())
+    fn store() -> Option<MemoryStore> {
+        Some(MemoryStore::new(MemoryOptions::default()))
     }
 
     behaviours!(store);
@@ -19,8 +19,8 @@ mod memory {
 mod memory_of_a_replay {
     use super::*;
 
-    fn store() -> MemoryStore {
-        MemoryStore::new(MemoryOptions::unbounded())
+    fn store() -> Option<MemoryStore> {
+        Some(MemoryStore::new(MemoryOptions::unbounded()))
     }
 
     behaviours!(store);

@@ -9,8 +9,7 @@ pub(crate) fn help(kind: &ErrorKind, text: &str, at: usize) -> Option<String> {
         ErrorKind::UnknownAnchor => {
             "quote a text that begins with `*`, such as `\"*.example.com\"`"
         }
-        ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation => "indent with blanks",
-        _ if line_before(text, at).contains('\t') || here.starts_with('\t') => "indent with blanks",
+        _ if is_about_tabs(kind, text, at) => return Some(tabs(text, at)),
         ErrorKind::UnexpectedCharacter { .. } => "quote a text that begins with such a sign",
         ErrorKind::ExpectedFlowMappingSeparator
             if here.starts_with(':')
@@ -39,16 +38,26 @@ pub(crate) fn help(kind: &ErrorKind, text: &str, at: usize) -> Option<String> {
     Some(help.to_owned())
 }
 
-/// The white space that begins the line of `at` and the one after it.
-fn line_before(text: &str, at: usize) -> &str {
-    let next =
-        text.get(at..).and_then(|here| here.find('\n')).map_or(text.len(), |end| at + end + 1);
+/// Whether a tab is what is wrong at `at`, or begins the line of it or the one after.
+fn is_about_tabs(kind: &ErrorKind, text: &str, at: usize) -> bool {
+    let lines = text.get(line_start(text, at)..).unwrap_or("").lines();
+    matches!(kind, ErrorKind::TabNotAllowed | ErrorKind::TabInBlockIndentation)
+        || text.get(at..).is_some_and(|here| here.starts_with('\t'))
+        || lines.take(2).any(is_indented_by_tabs)
+}
+
+/// What to do about tabs, and in which line: the parser may have stopped before it.
+fn tabs(text: &str, at: usize) -> String {
     let start = line_start(text, at);
-    let indent = |from: usize| {
-        let line = text.get(from..).unwrap_or("");
-        &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
-    };
-    if indent(start).contains('\t') { indent(start) } else { indent(next) }
+    let before = text.get(..start).unwrap_or("").lines().count();
+    let place = text.get(start..).unwrap_or("").lines().position(is_indented_by_tabs);
+    place.map_or("use blanks instead of tabs".to_owned(), |place| {
+        format!("indent line {} with blanks instead of tabs", before + place + 1)
+    })
+}
+
+fn is_indented_by_tabs(line: &str) -> bool {
+    line.trim_start_matches(' ').starts_with('\t')
 }
 
 /// Where the line of `at` begins.

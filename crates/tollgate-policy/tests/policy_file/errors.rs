@@ -356,8 +356,12 @@ fn names_go_into_headers_and_metrics() {
 fn what_is_no_yaml_says_what_would_be_right() {
     for (text, place, help) in [
         ("routes: [{ match: { host: *.example.com }, limits: [] }]", "1:27", "quote a text"),
-        ("routes:\n  - match:\n      path: /a\n\t  method: GET\n", "3:13", "indent with blanks"),
-        ("routes:\n\t- limits: []\n", "2:2", "indent with blanks"),
+        (
+            "routes:\n  - match:\n      path: /a\n\t  method: GET\n",
+            "3:13",
+            "indent line 4 with blanks",
+        ),
+        ("routes:\n\t- limits: []\n", "2:2", "indent line 2 with blanks"),
         ("retry_jitter: %20\nroutes: []\n", "1:15", "quote a text"),
         ("gateway: { drain_timeout: 1s\nroutes: []\n", "2:7", "close the `{`"),
         ("gateway: { a: b: c }\nroutes: []\n", "1:16", "quote a text that has `: `"),

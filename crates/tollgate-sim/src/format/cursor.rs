@@ -207,16 +207,19 @@ impl<'a> Cursor<'a> {
 
     /// What `read` makes of what was not taken yet, and takes. By value, so that this cursor can live in registers.
     #[inline]
-    fn read<T>(&mut self, read: fn(Cursor<'a>) -> Option<(T, &'a [u8])>) -> Option<T> {
+    fn read(&mut self, read: fn(Cursor<'a>) -> Number<'a>) -> Option<u64> {
         let (value, rest) = read(Cursor { ..*self })?;
         self.rest = rest;
         Some(value)
     }
 }
 
+/// A number and what follows it.
+type Number<'a> = Option<(u64, &'a [u8])>;
+
 /// [`Cursor::whole`], and what follows it.
 #[inline(never)]
-fn whole(mut cursor: Cursor<'_>) -> Option<(u64, &[u8])> {
+fn whole(mut cursor: Cursor<'_>) -> Number<'_> {
     let zero = cursor.rest.first() == Some(&b'0');
     let (high, count) = cursor.digits()?;
     if count < 8 {
@@ -228,7 +231,7 @@ fn whole(mut cursor: Cursor<'_>) -> Option<(u64, &[u8])> {
 
 /// [`Cursor::micros`], and what follows it.
 #[inline(never)]
-fn micros(mut cursor: Cursor<'_>) -> Option<(u64, &[u8])> {
+fn micros(mut cursor: Cursor<'_>) -> Number<'_> {
     // Spans are mostly below ten seconds.
     let seconds = match cursor.rest {
         [digit @ b'0'..=b'9', rest @ ..] if rest.first() == Some(&b'.') => {

@@ -145,10 +145,12 @@ impl Summary {
     }
 
     fn note_keys(&mut self, charges: &Charges, decision: &Decision) {
-        for ((planned, key), report) in charges.iter().zip(&decision.limits) {
-            if report.refused && !report.shadow {
+        for report in decision.refused_by() {
+            // Not by its place in the list: limits that were not asked are absent from the decision.
+            let of_limit = charges.iter().find(|(planned, _)| planned.limit == report.limit);
+            if let Some((_, key)) = of_limit {
                 self.key.clear();
-                self.key.extend_from_slice(&(planned.limit as u32).to_le_bytes());
+                self.key.extend_from_slice(&(report.limit as u32).to_le_bytes());
                 self.key.extend_from_slice(key);
                 self.refused_keys.note(&self.key);
             }

@@ -95,7 +95,8 @@ pub(crate) async fn a_removed_limit_answers_until_the_next_set(store: impl Store
     assert_eq!(gone, Err(StoreError::UnknownLimit(before[0])));
     world.define(&[("a", fixed(3, 60)), ("b", fixed(3, 60))]);
     assert_ne!(world.ids[0], before[0], "ids are not reused");
-    assert_eq!(world.remaining(0, "k").await, 3);
+    // Whether its counts are still there is the store's own affair: other nodes may count by it all the while.
+    assert!(world.admits(&[(0, "k", 1)]).await);
 }
 
 pub(crate) async fn a_receipt_outlives_a_reload(store: impl Store) {

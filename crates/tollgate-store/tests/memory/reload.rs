@@ -105,3 +105,16 @@ fn a_smaller_room_waits_for_its_keys_to_go() {
     }
     assert_eq!(keys(&store), 10);
 }
+
+#[test]
+fn a_limit_that_was_gone_for_two_sets_begins_fresh() {
+    let store = MemoryStore::new(MemoryOptions::default());
+    let (gone, other) =
+        (definition("gone", &fixed(3, 60), 100), definition("other", &fixed(3, 60), 100));
+    let ids = store.define(&[gone.clone(), other.clone()], seconds(0));
+    assert!(admits(&store, &[(ids[0], "k", 1)], seconds(1)));
+    store.define(std::slice::from_ref(&other), seconds(1));
+    store.define(std::slice::from_ref(&other), seconds(1));
+    let ids = store.define(&[gone, other], seconds(1));
+    assert_eq!(remaining(&store, ids[0], "k", seconds(1)), 3);
+}

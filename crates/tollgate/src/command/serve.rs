@@ -8,7 +8,7 @@ use crate::outcome::Failure;
 
 /// Serves until SIGTERM or SIGINT.
 pub(crate) fn run(arguments: &Serve) -> Result<(), Failure> {
-    logging::start().map_err(Failure::Wrong)?;
+    let _logging = logging::start().map_err(Failure::Wrong)?;
     let options = Options {
         mode: arguments.mode.map(Into::into),
         listen: arguments.listen,

@@ -2,4 +2,5 @@
 
 mod demo;
 mod descriptors;
+mod log;
 mod process;

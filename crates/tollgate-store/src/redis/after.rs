@@ -1,0 +1,218 @@
+//! After a decision: settling, releasing, giving back, and looking at a key or forgetting it.
+
+use tollgate_core::{Charged, Micros, Period, Standing, Timestamp};
+
+use super::RedisStore;
+use super::ask::{HANDOVERS, Manner, by_force, bytes};
+use super::counter::Counter;
+use super::plan::{Amount, Ask, check_period};
+use super::scripts::{Kind, give_back};
+use super::servers::Deadline;
+use super::wire::{Answer, Arguments, MOST};
+use crate::{Charge, LimitId, StoreError, Taken, Trouble};
+
+impl RedisStore {
+    /// [`Store::settle`](crate::Store::settle), by `deadline`.
+    pub(crate) async fn settle_by(
+        &self,
+        taken: Taken,
+        units: u64,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let registry = self.0.registry.load_full();
+        let counter = registry.get(taken.limit)?;
+        let ask = self.ask_of(counter, taken.key, Amount::Units(0), taken.period, deadline).await?;
+        let charged = &taken.charged;
+        let change = units.cmp(&charged.units);
+        if change.is_lt() || (change.is_eq() && charged.fraction > 0) {
+            return self.give_back(&ask, charged, units, now, deadline).await;
+        }
+        let more = units - charged.units;
+        if more > 0 { self.charge_more(ask, charged, more, now, deadline).await } else { Ok(()) }
+    }
+
+    /// Frees the slot that was taken.
+    pub(crate) async fn release_by(
+        &self,
+        taken: Taken,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let registry = self.0.registry.load_full();
+        let counter = registry.get(taken.limit)?;
+        let ask = self.ask_of(counter, taken.key, Amount::Units(0), taken.period, deadline).await?;
+        if ask.parameters.part.kind != Kind::Concurrency {
+            return Ok(());
+        }
+        // The whole slot, also where it was widened since.
+        let all = Charged { units: MOST, ..taken.charged };
+        self.give_back(&ask, &all, 0, now, deadline).await
+    }
+
+    /// Charges beside any decision, as far as the deepest debt allows.
+    async fn charge_more(
+        &self,
+        ask: Ask<'_>,
+        charged: &Charged,
+        more: u64,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        if ask.parameters.part.kind == Kind::Concurrency {
+            let wider = -(more.min(MOST) as f64);
+            return self.change_slots(&ask, charged, wider, now, deadline).await;
+        }
+        let amount = match &ask.parameters.ticks {
+            // A cost beyond the deepest debt takes all that is left.
+            Some(ticks) if u128::from(more) <= ticks.ceiling / u128::from(ticks.unit) => {
+                let cost = u128::from(more) * u128::from(ticks.unit);
+                Amount::Ticks(cost.saturating_sub(charged.fraction.into()))
+            }
+            Some(ticks) => Amount::Ticks(ticks.ceiling),
+            None => Amount::Units(more),
+        };
+        let ask = by_force(Ask { amount, ..ask });
+        let (open, hold, delay, ticket) = (true, None, Micros::ZERO, charged.ticket);
+        let mut manner = Manner { deadline, open, hold, delay, ticket, now };
+        match self.ask(&[&ask], &manner).await {
+            // Charged in the next period, whose end is not known; it makes no difference to what is taken.
+            Err(StoreError::OtherPeriod(moment)) => {
+                manner.now = moment;
+                let period = ask.period.map(|period| beside(period, moment));
+                self.ask(&[&Ask { period, ..ask }], &manner).await.map(drop)
+            }
+            told => told.map(drop),
+        }
+    }
+
+    /// Gives back what was charged beyond `keep` units.
+    async fn give_back(
+        &self,
+        ask: &Ask<'_>,
+        charged: &Charged,
+        keep: u64,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let back = charged.units.saturating_sub(keep).min(MOST) as f64;
+        let at = charged.at.as_micros() as f64;
+        let mut numbers = Arguments::default();
+        match ask.parameters.part.kind {
+            Kind::Closed => return Ok(()),
+            Kind::Bucket => return self.fill(ask, charged, keep, now, deadline).await,
+            Kind::Concurrency => return self.change_slots(ask, charged, back, now, deadline).await,
+            Kind::SlidingLog => numbers.push(back),
+            Kind::FixedWindow | Kind::Quota => numbers.extend([back, at]),
+            Kind::SlidingWindow | Kind::SlidingCells => {
+                numbers.extend([back, at, ask.parameters.cell as f64]);
+            }
+        }
+        let Some(script) = give_back(ask.parameters.part.kind) else { return Ok(()) };
+        let ticket = charged.ticket.to_le_bytes();
+        let keys = [ask.name.clone()];
+        let arguments = [numbers.as_bytes(), &ticket];
+        self.0.servers.call(deadline, ask.slot, script, &keys, &arguments).await?;
+        Ok(())
+    }
+
+    /// Gives back to a bucket.
+    async fn fill(
+        &self,
+        ask: &Ask<'_>,
+        charged: &Charged,
+        keep: u64,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let parameters = ask.parameters;
+        let (Some(ticks), Some(script)) = (&parameters.ticks, give_back(Kind::Bucket)) else {
+            return Ok(());
+        };
+        let most = ticks.ceiling / u128::from(ticks.unit);
+        let units = u128::from(charged.units.saturating_sub(keep)).min(most);
+        let back = units * u128::from(ticks.unit) + u128::from(charged.fraction);
+        let mut numbers = Arguments::default();
+        numbers.extend([self.moment(now), f64::from(parameters.tag), ticks.per_micro as f64]);
+        numbers.extend(ticks.split(ticks.ceiling));
+        // More than the deepest debt is never missing.
+        numbers.extend(ticks.split(back.min(ticks.ceiling)));
+        numbers.push(charged.at.as_micros() as f64);
+        for _ in 0..HANDOVERS {
+            let keys = [ask.name.clone()];
+            let arguments = [numbers.as_bytes()];
+            let call = self.0.servers.call(deadline, ask.slot, script, &keys, &arguments);
+            let reply = bytes(call.await?)?;
+            let Some((now, raw)) = Answer::foreign(&reply) else { return Ok(()) };
+            self.carry(ask, raw, now, deadline).await?;
+        }
+        Ok(())
+    }
+
+    async fn change_slots(
+        &self,
+        ask: &Ask<'_>,
+        charged: &Charged,
+        back: f64,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let Some(script) = give_back(Kind::Concurrency) else { return Ok(()) };
+        let usual = charged.at.as_micros() + ask.parameters.cell;
+        let mut numbers = Arguments::default();
+        numbers.extend([back, ask.parameters.most as f64, usual as f64, self.moment(now)]);
+        let ticket = charged.ticket.to_le_bytes();
+        let keys = [ask.name.clone()];
+        let arguments = [numbers.as_bytes(), &ticket];
+        self.0.servers.call(deadline, ask.slot, script, &keys, &arguments).await?;
+        Ok(())
+    }
+
+    /// [`Store::peek`](crate::Store::peek): asks for nothing.
+    pub(crate) async fn peek_by(
+        &self,
+        charge: &Charge<'_>,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Standing, StoreError> {
+        let registry = self.0.registry.load_full();
+        let counter = registry.get(charge.limit)?;
+        check_period(counter, charge.period)?;
+        let key = counter.digest(charge.key);
+        let ask = self.ask_of(counter, key, Amount::Units(0), charge.period, deadline).await?;
+        let (open, hold, delay, ticket) = (false, None, Micros::ZERO, 0);
+        let manner = Manner { deadline, open, hold, delay, ticket, now };
+        let told = self.ask(&[&ask], &manner).await?;
+        let state = told.states.first().ok_or(Trouble::Unexpected)?;
+        Ok(ask.live.limit.standing(state, charge.period, told.now))
+    }
+
+    /// [`Store::reset`](crate::Store::reset).
+    pub(crate) async fn reset_by(
+        &self,
+        limit: LimitId,
+        key: &[u8],
+        deadline: Deadline,
+    ) -> Result<(), StoreError> {
+        let registry = self.0.registry.load_full();
+        let counter: &Counter = registry.get(limit)?;
+        let name = counter.scope.name(counter.digest(key));
+        let delete = redis::cmd("DEL").arg(name.as_bytes()).to_owned();
+        self.0.servers.command(deadline, self.0.servers.slot(&name), &delete).await?;
+        Ok(())
+    }
+
+    /// Now as a script takes it: below zero it reads the server's clock.
+    fn moment(&self, now: Timestamp) -> f64 {
+        if self.0.virtual_time { now.as_micros() as f64 } else { -1.0 }
+    }
+}
+
+/// The period around `now`, which is beside `period`; as far as it is known.
+fn beside(period: Period, now: Timestamp) -> Period {
+    if now >= period.end {
+        Period { start: period.end, end: Timestamp::MAX }
+    } else {
+        Period { start: Timestamp::EPOCH, end: period.start }
+    }
+}

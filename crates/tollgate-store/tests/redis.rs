@@ -1,0 +1,23 @@
+//! The shared store on real servers: what every store must do, and that it decides as the memory store does.
+#![cfg(feature = "redis")]
+
+#[path = "behaviour/mod.rs"]
+mod behaviour;
+#[path = "redis/hosted.rs"]
+mod hosted;
+#[path = "servers/mod.rs"]
+mod servers;
+
+use behaviour::behaviours;
+use hosted::Hosted;
+use servers::Program;
+
+mod redis_7 {
+    use super::*;
+
+    fn store() -> Option<Hosted> {
+        Program::redis().map(|program| Hosted::replay(&program))
+    }
+
+    behaviours!(store);
+}
