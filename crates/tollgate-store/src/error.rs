@@ -63,6 +63,12 @@ pub enum Trouble {
 }
 
 impl Trouble {
+    /// Whether what was asked may have been done all the same. Only where it was certainly not done may it be charged later.
+    #[must_use]
+    pub const fn leaves_doubt(self) -> bool {
+        matches!(self, Trouble::TimedOut | Trouble::Disconnected | Trouble::Unexpected)
+    }
+
     /// Its name as a metric's label.
     #[must_use]
     pub const fn label(self) -> &'static str {

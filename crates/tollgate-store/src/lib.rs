@@ -9,6 +9,8 @@ mod limiter;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
+#[cfg(feature = "redis")]
+mod shared;
 mod sharing;
 
 pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock};
@@ -23,4 +25,6 @@ pub use redis::{
     Credentials, Endpoint, RedisObserved, RedisOptions, RedisOptionsError, RedisStore, Secret,
     ServersObserved, Topology, Unsupported,
 };
+#[cfg(feature = "redis")]
+pub use shared::{BreakerState, LATENCY_BOUNDS, SharedObserved};
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};

@@ -8,11 +8,11 @@ use super::hash::KeyHash;
 use crate::{Charge, LimitId, StoreError, Taken};
 
 /// A change of one state; it says whether there was one.
-trait Change: Fn(&Counter, &mut State) -> bool {}
+pub(super) trait Change: Fn(&Counter, &mut State) -> bool {}
 impl<F: Fn(&Counter, &mut State) -> bool> Change for F {}
 
 /// How a change of one key ended.
-enum Changed {
+pub(super) enum Changed {
     /// It is made, or there was none to make.
     Done,
     /// The key is not remembered, and there is no room for it.
@@ -132,7 +132,12 @@ impl Counter {
         Ok(())
     }
 
-    fn change(&self, key: KeyHash, now: Timestamp, change: &impl Change) -> Result<Changed, Moved> {
+    pub(super) fn change(
+        &self,
+        key: KeyHash,
+        now: Timestamp,
+        change: &impl Change,
+    ) -> Result<Changed, Moved> {
         match &self.counts {
             Counts::Table(table) => loop {
                 let look = self.look(table, key)?;

@@ -5,7 +5,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 use ahash::RandomState;
 
 /// What is remembered of a key: 64 bits that say where it lives, and 64 independent ones that say that it is it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct KeyHash {
     /// Where it lives.
     pub(crate) index: u64,

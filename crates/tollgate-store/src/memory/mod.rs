@@ -11,6 +11,8 @@ mod make_room;
 mod period;
 mod plan;
 mod registry;
+#[cfg(feature = "redis")]
+mod rewrite;
 mod room;
 mod shards;
 mod sweep;

@@ -1,0 +1,46 @@
+//! What a node does beside its decisions, for as long as it is there.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use super::Node;
+use super::membership;
+use super::remote::Remote;
+
+/// How often it is looked whether something is to be reported or reconciled.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Begins the tasks beside the decisions; they end when the node is gone.
+pub(super) fn tend<R: Remote>(node: &Arc<Node<R>>) {
+    node.remote.spawn(beat(Arc::downgrade(node)));
+    node.remote.spawn(report(Arc::downgrade(node)));
+    node.remote.spawn(reconcile(Arc::downgrade(node)));
+}
+
+async fn beat<R: Remote>(node: Weak<Node<R>>) {
+    while let Some(node) = node.upgrade() {
+        node.beat().await;
+        drop(node);
+        tokio::time::sleep(membership::EVERY).await;
+    }
+}
+
+async fn report<R: Remote>(node: Weak<Node<R>>) {
+    let mut next = HashMap::new();
+    while let Some(node) = node.upgrade() {
+        for held in node.due(&mut next, node.now()) {
+            node.report(&held).await;
+        }
+        drop(node);
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn reconcile<R: Remote>(node: Weak<Node<R>>) {
+    while let Some(node) = node.upgrade() {
+        node.reconcile().await;
+        drop(node);
+        tokio::time::sleep(LOOK).await;
+    }
+}

@@ -1,0 +1,11 @@
+//! Decisions of nodes that share a store.
+
+mod cancelled;
+mod estimates;
+mod exhausted;
+mod failures;
+mod races;
+mod recovery;
+mod several;
+mod shares;
+mod world;
