@@ -22,8 +22,8 @@ pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};
 #[cfg(feature = "redis")]
 pub use redis::{
-    Credentials, Endpoint, RedisObserved, RedisOptions, RedisOptionsError, RedisStore, Secret,
-    ServersObserved, Topology, Unsupported,
+    Credentials, Endpoint, Identity, RedisObserved, RedisOptions, RedisOptionsError, RedisStore,
+    Secret, ServersObserved, TlsOptions, Topology, Trust, Unsupported,
 };
 #[cfg(feature = "redis")]
 pub use shared::{BreakerState, LATENCY_BOUNDS, SharedObserved};

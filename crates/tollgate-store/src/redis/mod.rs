@@ -35,7 +35,10 @@ use counter::Counter;
 use key::Names;
 use observed::Counts;
 pub use observed::RedisObserved;
-pub use options::{Credentials, Endpoint, RedisOptions, RedisOptionsError, Secret, Topology};
+pub use options::{
+    Credentials, Endpoint, Identity, RedisOptions, RedisOptionsError, Secret, TlsOptions, Topology,
+    Trust,
+};
 use plan::{Amount, Ask, Plan, check_period};
 use registry::Registry;
 use scripts::Library;

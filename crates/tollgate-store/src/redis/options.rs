@@ -1,7 +1,7 @@
 //! Where the shared store is and how to speak to it.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 mod error;
@@ -18,6 +18,8 @@ pub struct RedisOptions {
     pub credentials: Credentials,
     /// The database's number; a cluster has only 0.
     pub database: u32,
+    /// Encryption, where there is any; the sentinels' connections have it too.
+    pub tls: Option<TlsOptions>,
     /// What key names are hashed with. Nodes that share counts share it; whoever reads the server's memory must not know it.
     pub secret: Secret,
     /// A prefix that keeps counts apart on a server that several policies share.
@@ -43,6 +45,10 @@ impl RedisOptions {
     /// redis+cluster://[..@]host[:port],host[:port]               a cluster that has these nodes, among others
     /// ```
     ///
+    /// `rediss`, `valkeys`, `rediss+sentinel` and `rediss+cluster` are the same through TLS: the server's certificate must be
+    /// trusted by this machine, or by the file of `?tls_ca=`. `?tls_cert=` and `?tls_key=` are files with our own certificate.
+    /// `?tls_insecure=true` takes any certificate, which protects from nobody who can stand between.
+    ///
     /// User, password, path and name are percent-encoded. `?sentinel_user=` and `?sentinel_password=` are for sentinels that
     /// ask for them.
     ///
@@ -59,6 +65,7 @@ impl RedisOptions {
             topology,
             credentials: Credentials::default(),
             database: 0,
+            tls: None,
             secret: Secret::default(),
             namespace: String::new(),
             budget: Duration::from_millis(20),
@@ -80,6 +87,12 @@ impl RedisOptions {
         }
         if matches!(self.topology, Topology::Cluster { .. }) && self.database != 0 {
             return Err(RedisOptionsError::DatabaseOfCluster { database: self.database });
+        }
+        let single_file = matches!(self.topology, Topology::Single(Endpoint::Unix(_)));
+        if self.tls.is_some() && single_file {
+            return Err(RedisOptionsError::Tls {
+                reason: "a socket file is not encrypted; drop the TLS options".to_owned(),
+            });
         }
         if self.connections == 0 || self.in_flight == 0 {
             return Err(RedisOptionsError::Zero);
@@ -150,6 +163,36 @@ impl fmt::Debug for Credentials {
             .field("password", &password)
             .finish()
     }
+}
+
+/// How a connection is encrypted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsOptions {
+    /// Whose certificates are trusted.
+    pub trust: Trust,
+    /// Our own certificate, for servers that ask for one.
+    pub identity: Option<Identity>,
+}
+
+/// Whose certificates are trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Those that this machine trusts.
+    #[default]
+    System,
+    /// Those that authorities in this PEM file signed, and no others.
+    Authorities(PathBuf),
+    /// Any: the connection is encrypted, and nobody knows to whom.
+    Anyone,
+}
+
+/// Our own certificate.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// A PEM file with the certificate, and those that lead to its authority.
+    pub certificate: PathBuf,
+    /// A PEM file with its private key.
+    pub key: PathBuf,
 }
 
 /// Bytes that no output shows.

@@ -3,12 +3,21 @@
 //! Test trees of other crates include it by `#[path]`.
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 
+mod certificates;
+mod cluster;
+mod commands;
 mod program;
+mod proxy;
+mod sentinels;
 mod server;
 
 use std::time::{Duration, SystemTime};
 
+pub(crate) use certificates::Certificates;
+pub(crate) use cluster::Cluster;
 pub(crate) use program::Program;
+pub(crate) use proxy::{Fault, Proxy};
+pub(crate) use sentinels::Sentinels;
 pub(crate) use server::Server;
 
 /// Nothing in a test takes longer unless it hangs.

@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use redis::{FromRedisValue, RedisResult};
@@ -28,21 +28,24 @@ impl Server {
 
     /// A server with more arguments, as its command line takes them.
     pub(crate) fn with(program: &Program, arguments: &[&str]) -> Server {
-        let arguments: Vec<String> =
-            arguments.iter().map(|&argument| argument.to_owned()).collect();
-        loop {
-            let mut server = Server {
-                program: program.clone(),
-                port: spare_port(),
-                arguments: arguments.clone(),
-                folder: tempfile::tempdir().expect("a folder"),
-                child: None,
-            };
+        Server::made(program, |_, _| arguments.iter().map(|&word| word.to_owned()).collect())
+    }
+
+    /// A server with arguments that depend on its port and its folder.
+    pub(super) fn made(program: &Program, arguments: impl Fn(u16, &Path) -> Vec<String>) -> Server {
+        for _ in 0..10 {
+            let (port, folder) = (spare_port(), tempfile::tempdir().expect("a folder"));
+            let arguments = arguments(port, folder.path());
+            let mut server =
+                Server { program: program.clone(), port, arguments, folder, child: None };
             // Another test may have taken the port meanwhile.
             if server.try_start() {
                 return server;
             }
+            let log = std::fs::read_to_string(server.folder().join("log")).unwrap_or_default();
+            eprintln!("{} did not start: {log}", program.name);
         }
+        panic!("{} does not start on any of ten ports", program.name);
     }
 
     pub(crate) fn port(&self) -> u16 {
@@ -141,19 +144,24 @@ impl Server {
 
     /// Starts it; false where it ended at once.
     fn try_start(&mut self) -> bool {
-        let child = Command::new(&self.program.path)
-            .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"])
-            .args(["--save", "", "--appendonly", "no", "--loglevel", "warning"])
-            .arg("--dir")
-            .arg(self.folder.path())
-            .arg("--unixsocket")
-            .arg(self.socket())
-            .args(&self.arguments)
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("the server's program starts");
-        self.child = Some(child);
+        let mut command = Command::new(&self.program.path);
+        // Sentinels write what they learn into a file that must come first, with all their options in it.
+        if self.arguments.first().is_some_and(|first| first.starts_with('/')) {
+            command.args(&self.arguments);
+        } else {
+            command
+                .args(["--port", &self.port.to_string(), "--bind", "127.0.0.1"])
+                .args(["--save", "", "--appendonly", "no", "--loglevel", "warning"])
+                .arg("--dir")
+                .arg(self.folder.path())
+                .arg("--unixsocket")
+                .arg(self.socket())
+                .args(&self.arguments);
+        }
+        let log = std::fs::File::create(self.folder().join("log")).expect("a log");
+        let errors = log.try_clone().expect("a log");
+        command.stdout(log).stderr(errors);
+        self.child = Some(command.spawn().expect("the server's program starts"));
         let mut ended = false;
         until("the server answers", || {
             ended = self

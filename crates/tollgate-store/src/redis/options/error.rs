@@ -1,6 +1,7 @@
 //! What can be wrong with the address of a shared store.
 
 use std::fmt;
+use std::path::PathBuf;
 
 /// What is wrong with the options of a shared store, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,6 +38,18 @@ pub enum RedisOptionsError {
     },
     /// No connection, or no call in flight, is allowed.
     Zero,
+    /// A file cannot be used.
+    File {
+        /// Its path.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// TLS cannot be used.
+    Tls {
+        /// Why.
+        reason: String,
+    },
     /// The thread that keeps the connections could not start.
     Thread {
         /// What the system said.
@@ -61,7 +74,7 @@ impl fmt::Display for RedisOptionsError {
             RedisOptionsError::Parameter { name } => write!(
                 f,
                 "the store's URL has an unknown parameter `{name}`; there are database (unix only), sentinel_user and \
-                 sentinel_password (sentinel only)"
+                 sentinel_password (sentinel only), tls_ca, tls_cert, tls_key and tls_insecure (rediss only)"
             ),
             RedisOptionsError::NoAddress { of } => {
                 write!(f, "the store's options name no {of}; give at least one address")
@@ -73,6 +86,12 @@ impl fmt::Display for RedisOptionsError {
             RedisOptionsError::Zero => f.write_str(
                 "the store's options allow no connection or no call in flight; at least 1 is right",
             ),
+            RedisOptionsError::File { path, reason } => {
+                write!(f, "the store's file {} cannot be used: {reason}", path.display())
+            }
+            RedisOptionsError::Tls { reason } => {
+                write!(f, "the store cannot be reached through TLS: {reason}")
+            }
             RedisOptionsError::Thread { reason } => {
                 write!(f, "the thread that keeps the store's connections cannot start: {reason}")
             }

@@ -49,6 +49,21 @@ fn urls_name_sentinels_and_clusters() {
 }
 
 #[test]
+fn urls_say_whom_to_trust() {
+    let tls = |url| RedisOptions::from_url(url).expect("a URL").tls;
+    assert_eq!(tls("redis://h"), None);
+    assert_eq!(tls("rediss://h"), Some(TlsOptions::default()));
+    let trust = Trust::Authorities("/etc/ca.pem".into());
+    let identity = Some(Identity { certificate: "/c".into(), key: "/k".into() });
+    assert_eq!(
+        tls("valkeys+cluster://h?tls_ca=/etc/ca.pem&tls_cert=/c&tls_key=/k"),
+        Some(TlsOptions { trust, identity })
+    );
+    let anyone = TlsOptions { trust: Trust::Anyone, identity: None };
+    assert_eq!(tls("rediss+sentinel://h/main?tls_insecure=true"), Some(anyone));
+}
+
+#[test]
 fn errors_say_what_would_be_right() {
     for (url, says) in [
         ("localhost:6379", "`no scheme`"),
@@ -62,6 +77,8 @@ fn errors_say_what_would_be_right() {
         ("redis+sentinel://h", "the primary's name of the store's URL is missing"),
         ("unix://run/redis.sock", "three slashes"),
         ("redis://u:%zz@h", "%25"),
+        ("redis://h?tls_ca=/a", "unknown parameter `tls_ca`"),
+        ("rediss://h?tls_insecure=yes", "true, or left out"),
     ] {
         let error = RedisOptions::from_url(url).expect_err(url).to_string();
         assert!(error.contains(says), "{url}: {error}");

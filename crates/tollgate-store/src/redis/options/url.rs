@@ -1,8 +1,10 @@
 //! The options that a URL says.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use super::{Credentials, Endpoint, RedisOptions, RedisOptionsError, Topology};
+use super::{
+    Credentials, Endpoint, Identity, RedisOptions, RedisOptionsError, TlsOptions, Topology, Trust,
+};
 
 /// What a scheme stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -16,6 +18,7 @@ enum Kind {
 /// A URL, cut into its parts.
 struct Parts<'a> {
     kind: Kind,
+    tls: bool,
     credentials: Credentials,
     hosts: &'a str,
     path: &'a str,
@@ -27,6 +30,7 @@ pub(super) fn parse(url: &str) -> Result<RedisOptions, RedisOptionsError> {
     let mut options = RedisOptions::new(parts.topology()?);
     options.credentials = parts.credentials.clone();
     options.database = parts.database()?;
+    options.tls = parts.tls.then(TlsOptions::default);
     for parameter in parts.query.split('&').filter(|text| !text.is_empty()) {
         apply(parameter, &mut options)?;
     }
@@ -41,11 +45,14 @@ impl<'a> Parts<'a> {
             found: url.split_once("://").map_or("no scheme", |(scheme, _)| scheme).to_owned(),
         };
         let (scheme, rest) = url.split_once("://").ok_or_else(unknown)?;
-        let kind = match scheme.to_ascii_lowercase().as_str() {
-            "redis" | "valkey" => Kind::Single,
-            "unix" | "redis+unix" | "valkey+unix" => Kind::Unix,
-            "redis+sentinel" | "valkey+sentinel" => Kind::Sentinel,
-            "redis+cluster" | "valkey+cluster" => Kind::Cluster,
+        let (kind, tls) = match scheme.to_ascii_lowercase().as_str() {
+            "unix" | "redis+unix" | "valkey+unix" => (Kind::Unix, false),
+            "redis" | "valkey" => (Kind::Single, false),
+            "rediss" | "valkeys" => (Kind::Single, true),
+            "redis+sentinel" | "valkey+sentinel" => (Kind::Sentinel, false),
+            "rediss+sentinel" | "valkeys+sentinel" => (Kind::Sentinel, true),
+            "redis+cluster" | "valkey+cluster" => (Kind::Cluster, false),
+            "rediss+cluster" | "valkeys+cluster" => (Kind::Cluster, true),
             _ => return Err(unknown()),
         };
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
@@ -54,7 +61,7 @@ impl<'a> Parts<'a> {
             None => (rest, ""),
         };
         let (login, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
-        Ok(Parts { kind, credentials: credentials(login)?, hosts, path, query })
+        Ok(Parts { kind, tls, credentials: credentials(login)?, hosts, path, query })
     }
 
     fn topology(&self) -> Result<Topology, RedisOptionsError> {
@@ -107,18 +114,48 @@ impl<'a> Parts<'a> {
 
 fn apply(parameter: &str, options: &mut RedisOptions) -> Result<(), RedisOptionsError> {
     let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-    let is_unix = matches!(options.topology, Topology::Single(Endpoint::Unix(_)));
-    match (name, &mut options.topology) {
-        ("database", _) if is_unix => options.database = number(value)?,
-        ("sentinel_user", Topology::Sentinel { credentials, .. }) => {
+    let unknown = || RedisOptionsError::Parameter { name: name.to_owned() };
+    match (name, &mut options.topology, &mut options.tls) {
+        ("database", Topology::Single(Endpoint::Unix(_)), _) => options.database = number(value)?,
+        ("sentinel_user", Topology::Sentinel { credentials, .. }, _) => {
             credentials.user = Some(decode("sentinel_user", value)?);
         }
-        ("sentinel_password", Topology::Sentinel { credentials, .. }) => {
+        ("sentinel_password", Topology::Sentinel { credentials, .. }, _) => {
             credentials.password = Some(decode("sentinel_password", value)?);
         }
-        _ => return Err(RedisOptionsError::Parameter { name: name.to_owned() }),
+        (name, _, Some(tls)) => apply_tls(name, value, tls)?.ok_or_else(unknown)?,
+        _ => return Err(unknown()),
     }
     Ok(())
+}
+
+/// `None` where TLS has no such parameter.
+fn apply_tls(
+    name: &str,
+    value: &str,
+    tls: &mut TlsOptions,
+) -> Result<Option<()>, RedisOptionsError> {
+    let identity = || Identity { certificate: PathBuf::new(), key: PathBuf::new() };
+    match name {
+        "tls_ca" => tls.trust = Trust::Authorities(decode("tls_ca", value)?.into()),
+        "tls_cert" => {
+            tls.identity.get_or_insert_with(identity).certificate =
+                decode("tls_cert", value)?.into();
+        }
+        "tls_key" => {
+            tls.identity.get_or_insert_with(identity).key = decode("tls_key", value)?.into()
+        }
+        "tls_insecure" if value == "true" => tls.trust = Trust::Anyone,
+        "tls_insecure" => {
+            return Err(RedisOptionsError::Part {
+                part: "tls_insecure",
+                found: value.to_owned(),
+                expected: "true, or left out",
+            });
+        }
+        _ => return Ok(None),
+    }
+    Ok(Some(()))
 }
 
 fn credentials(login: &str) -> Result<Credentials, RedisOptionsError> {

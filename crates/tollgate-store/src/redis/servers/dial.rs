@@ -10,8 +10,9 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::failure::Refusal;
+use super::tls::Tls;
 use crate::Trouble;
-use crate::redis::{Credentials, Endpoint};
+use crate::redis::{Credentials, Endpoint, RedisOptions, RedisOptionsError};
 
 /// Looking up the name, connecting and logging in may take this together.
 pub(super) const CONNECT_TIME: Duration = Duration::from_secs(1);
@@ -74,30 +75,59 @@ impl From<io::Error> for DialError {
     }
 }
 
-/// Connects and logs in, within [`CONNECT_TIME`].
-pub(super) async fn dial(endpoint: &Endpoint, login: &Login) -> Result<Box<dyn Stream>, DialError> {
-    let opened = async {
-        let mut stream = connect(endpoint).await?;
-        introduce(&mut stream, login).await?;
-        Ok(stream)
-    };
-    match tokio::time::timeout(CONNECT_TIME, opened).await {
-        Ok(opened) => opened,
-        Err(_) => Err(io::Error::new(
-            io::ErrorKind::TimedOut,
-            format!("it did not take the connection and let us in within {CONNECT_TIME:?}"),
-        )
-        .into()),
-    }
+/// Opens connections, each as the options say.
+#[derive(Debug)]
+pub(super) struct Dialer {
+    credentials: Credentials,
+    database: u32,
+    tls: Option<Tls>,
 }
 
-async fn connect(endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
-    match endpoint {
-        Endpoint::Unix(path) => Ok(Box::new(UnixStream::connect(path).await?)),
-        Endpoint::Tcp { host, port } => {
-            let stream = TcpStream::connect((&**host, *port)).await?;
-            tune(&stream)?;
-            Ok(Box::new(stream))
+impl Dialer {
+    /// # Errors
+    /// Where a file that TLS needs cannot be used.
+    pub(super) fn new(options: &RedisOptions) -> Result<Dialer, RedisOptionsError> {
+        let tls = options.tls.as_ref().map(Tls::new).transpose()?;
+        Ok(Dialer { credentials: options.credentials.clone(), database: options.database, tls })
+    }
+
+    /// How to introduce ourselves to the servers that count.
+    pub(super) fn login(&self, primary: bool) -> Login {
+        Login { credentials: self.credentials.clone(), database: self.database, primary }
+    }
+
+    /// Connects and logs in, within [`CONNECT_TIME`].
+    pub(super) async fn dial(
+        &self,
+        endpoint: &Endpoint,
+        login: &Login,
+    ) -> Result<Box<dyn Stream>, DialError> {
+        let opened = async {
+            let mut stream = self.connect(endpoint).await?;
+            introduce(&mut stream, login).await?;
+            Ok(stream)
+        };
+        match tokio::time::timeout(CONNECT_TIME, opened).await {
+            Ok(opened) => opened,
+            Err(_) => Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("it did not take the connection and let us in within {CONNECT_TIME:?}"),
+            )
+            .into()),
+        }
+    }
+
+    async fn connect(&self, endpoint: &Endpoint) -> io::Result<Box<dyn Stream>> {
+        match endpoint {
+            Endpoint::Unix(path) => Ok(Box::new(UnixStream::connect(path).await?)),
+            Endpoint::Tcp { host, port } => {
+                let stream = TcpStream::connect((&**host, *port)).await?;
+                tune(&stream)?;
+                match &self.tls {
+                    None => Ok(Box::new(stream)),
+                    Some(tls) => Ok(Box::new(tls.wrap(host, stream).await?)),
+                }
+            }
         }
     }
 }

@@ -14,16 +14,21 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Sleep;
 
 mod backoff;
+mod cluster;
 mod deadline;
 mod dial;
 mod failure;
+mod keeper;
 mod link;
 mod message;
 mod node;
 mod observed;
 mod places;
 mod route;
+mod sentinel;
 mod slot;
+mod slot_map;
+mod tls;
 
 pub(crate) use deadline::Deadline;
 pub use observed::ServersObserved;
@@ -33,6 +38,7 @@ use super::key::KeyName;
 use super::options::{RedisOptions, RedisOptionsError};
 use super::script::Script;
 use crate::Trouble;
+use dial::Dialer;
 use message::Message;
 use observed::Counts;
 use places::Places;
@@ -52,11 +58,12 @@ pub(crate) struct Servers {
 #[derive(Debug)]
 struct Shared {
     runtime: Handle,
+    dialer: Dialer,
     counts: Arc<Counts>,
     places: Places,
     /// Connections to each server.
     connections: usize,
-    /// A connection was lost, or could not be made.
+    /// A connection was lost or could not be made, or a server said that it is the wrong one.
     lost: Notify,
 }
 
@@ -76,11 +83,13 @@ impl Servers {
     /// Where the options contradict themselves, or no thread can be started.
     pub(crate) fn start(options: &RedisOptions) -> Result<Servers, RedisOptionsError> {
         options.check()?;
+        let dialer = Dialer::new(options)?;
         let (stop, stopped) = oneshot::channel::<()>();
         let runtime = background(stopped)?;
         let counts = Arc::new(Counts::default());
         let shared = Arc::new(Shared {
             runtime,
+            dialer,
             places: Places::new(options.in_flight, Arc::clone(&counts)),
             counts,
             connections: options.connections,

@@ -3,4 +3,10 @@
 #[path = "../../../tests/servers/mod.rs"]
 mod harness;
 
+mod calls;
+mod cluster;
+mod faults;
+mod login;
+mod sentinel;
 mod single;
+mod tls;
