@@ -5,8 +5,14 @@
 mod behaviour;
 #[path = "redis/hosted.rs"]
 mod hosted;
+#[path = "redis/model.rs"]
+mod model;
+#[path = "redis/random.rs"]
+mod random;
 #[path = "servers/mod.rs"]
 mod servers;
+#[path = "redis/traces.rs"]
+mod traces;
 
 use behaviour::behaviours;
 use hosted::Hosted;
@@ -17,6 +23,16 @@ mod redis_7 {
 
     fn store() -> Option<Hosted> {
         Program::redis().map(|program| Hosted::replay(&program))
+    }
+
+    behaviours!(store);
+}
+
+mod valkey_9 {
+    use super::*;
+
+    fn store() -> Option<Hosted> {
+        Program::valkey().map(|program| Hosted::replay(&program))
     }
 
     behaviours!(store);

@@ -32,6 +32,8 @@ pub(crate) use charge::PATIENCE;
 pub(crate) use counter::Counter;
 pub(crate) use hash::{KeyHash, KeyHasher};
 pub(crate) use make_room::make_room;
+#[cfg(feature = "redis")]
+pub(crate) use period::SeenPeriod;
 pub(crate) use plan::Ask;
 use registry::Registry;
 pub(crate) use room::Room;

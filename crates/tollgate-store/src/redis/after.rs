@@ -46,8 +46,8 @@ impl RedisStore {
             return Ok(());
         }
         // The whole slot, also where it was widened since.
-        let all = Charged { units: MOST, ..taken.charged };
-        self.give_back(&ask, &all, 0, now, deadline).await
+        let (all, moment) = (MOST as f64, self.moment(now));
+        self.change_slots(&ask, &taken.charged, all, moment, deadline).await
     }
 
     /// Charges beside any decision, as far as the deepest debt allows.
@@ -61,7 +61,7 @@ impl RedisStore {
     ) -> Result<(), StoreError> {
         if ask.parameters.part.kind == Kind::Concurrency {
             let wider = -(more.min(MOST) as f64);
-            return self.change_slots(&ask, charged, wider, now, deadline).await;
+            return self.change_slots(&ask, charged, wider, self.moment(now), deadline).await;
         }
         let amount = match &ask.parameters.ticks {
             // A cost beyond the deepest debt takes all that is left.
@@ -72,9 +72,11 @@ impl RedisStore {
             Some(ticks) => Amount::Ticks(ticks.ceiling),
             None => Amount::Units(more),
         };
-        let ask = by_force(Ask { amount, ..ask });
-        let (open, hold, delay, ticket) = (true, None, Micros::ZERO, charged.ticket);
-        let mut manner = Manner { deadline, open, hold, delay, ticket, now };
+        let period = ask.counter.period.at(now).or(ask.period);
+        let ask = by_force(Ask { amount, period, ..ask });
+        let (looks, open, hold, delay) = (false, true, None, Micros::ZERO);
+        let ticket = charged.ticket;
+        let mut manner = Manner { deadline, looks, open, hold, delay, ticket, now };
         match self.ask(&[&ask], &manner).await {
             // Charged in the next period, whose end is not known; it makes no difference to what is taken.
             Err(StoreError::OtherPeriod(moment)) => {
@@ -101,7 +103,7 @@ impl RedisStore {
         match ask.parameters.part.kind {
             Kind::Closed => return Ok(()),
             Kind::Bucket => return self.fill(ask, charged, keep, now, deadline).await,
-            Kind::Concurrency => return self.change_slots(ask, charged, back, now, deadline).await,
+            Kind::Concurrency => return self.change_slots(ask, charged, back, 0.0, deadline).await,
             Kind::SlidingLog => numbers.push(back),
             Kind::FixedWindow | Kind::Quota => numbers.extend([back, at]),
             Kind::SlidingWindow | Kind::SlidingCells => {
@@ -154,13 +156,13 @@ impl RedisStore {
         ask: &Ask<'_>,
         charged: &Charged,
         back: f64,
-        now: Timestamp,
+        moment: f64,
         deadline: Deadline,
     ) -> Result<(), StoreError> {
         let Some(script) = give_back(Kind::Concurrency) else { return Ok(()) };
-        let usual = charged.at.as_micros() + ask.parameters.cell;
+        let (most, ttl) = (ask.parameters.most as f64, ask.parameters.cell as f64);
         let mut numbers = Arguments::default();
-        numbers.extend([back, ask.parameters.most as f64, usual as f64, self.moment(now)]);
+        numbers.extend([back, most, charged.at.as_micros() as f64, ttl, moment]);
         let ticket = charged.ticket.to_le_bytes();
         let keys = [ask.name.clone()];
         let arguments = [numbers.as_bytes(), &ticket];
@@ -180,8 +182,8 @@ impl RedisStore {
         check_period(counter, charge.period)?;
         let key = counter.digest(charge.key);
         let ask = self.ask_of(counter, key, Amount::Units(0), charge.period, deadline).await?;
-        let (open, hold, delay, ticket) = (false, None, Micros::ZERO, 0);
-        let manner = Manner { deadline, open, hold, delay, ticket, now };
+        let (looks, open, hold, delay, ticket) = (true, false, None, Micros::ZERO, 0);
+        let manner = Manner { deadline, looks, open, hold, delay, ticket, now };
         let told = self.ask(&[&ask], &manner).await?;
         let state = told.states.first().ok_or(Trouble::Unexpected)?;
         Ok(ask.live.limit.standing(state, charge.period, told.now))

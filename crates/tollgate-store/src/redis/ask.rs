@@ -18,6 +18,8 @@ use crate::{StoreError, Trouble};
 pub(crate) struct Manner {
     /// By when the answer must be there.
     pub(crate) deadline: Deadline,
+    /// Nothing is written.
+    pub(crate) looks: bool,
     /// Nobody has refused yet.
     pub(crate) open: bool,
     /// How long slots are held after the request leaves, where known.
@@ -93,7 +95,8 @@ impl RedisStore {
     }
 
     fn request(&self, asks: &[&Ask<'_>], manner: &Manner) -> Result<Request, StoreError> {
-        let parts: SmallVec<[Part; 4]> = asks.iter().map(|ask| ask.parameters.part).collect();
+        let parts: SmallVec<[Part; 4]> =
+            asks.iter().map(|ask| Part { looks: manner.looks, ..ask.parameters.part }).collect();
         let holds = parts.iter().any(|part| part.kind == Kind::Concurrency);
         let hold = manner.hold.filter(|_| holds);
         let mut numbers = Arguments::default();

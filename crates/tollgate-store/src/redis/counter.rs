@@ -7,6 +7,7 @@ use tollgate_core::{Algorithm, Limit, TokenBucket};
 use super::carry::Known;
 use super::key::{Names, Purpose, Scope};
 use super::wire::{Parameters, Unsupported, loaded_at};
+use crate::memory::SeenPeriod;
 use crate::{Definition, LimitId, Shape};
 
 /// Parameters, and the names of what is counted under them.
@@ -19,6 +20,8 @@ pub(crate) struct Counter {
     /// As it was defined.
     pub(crate) limit: Limit,
     pub(crate) scope: Scope,
+    /// The latest period that requests brought, where this is a quota.
+    pub(crate) period: SeenPeriod,
     /// Other parameters under which a bucket of this limit may have been written.
     pub(crate) known: Known,
     live: OnceLock<Result<Live, Unsupported>>,
@@ -57,9 +60,13 @@ impl Counter {
             shape: definition.shape.clone(),
             limit: definition.limit.clone(),
             scope: names.scope(definition),
+            period: SeenPeriod::default(),
             known: Known::after(old.map(|old| (&old.known, &old.limit))),
             live: OnceLock::new(),
         };
+        if let Some(old) = old {
+            counter.period.carry(&old.period);
+        }
         // In a replay nobody else loads limits; elsewhere, when one that begins empty was first loaded is asked for later.
         if virtual_time {
             let first = old.and_then(|old| old.live.get()?.as_ref().ok()).map(|live| &live.limit);

@@ -34,6 +34,7 @@ impl RedisStore {
         let ticket = self.ticket();
         let mut manner = Manner {
             deadline,
+            looks: false,
             open: true,
             hold: call.hold,
             delay: Micros::ZERO,

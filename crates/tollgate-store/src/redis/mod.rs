@@ -116,6 +116,9 @@ impl RedisStore {
         for (place, charge) in call.charges.iter().enumerate() {
             let counter = registry.get(charge.limit)?;
             check_period(counter, charge.period)?;
+            if let Some(period) = charge.period {
+                counter.period.saw(period);
+            }
             let amount = Amount::Units(charge.cost);
             let key = counter.digest(charge.key);
             let ask = self.ask_of(counter, key, amount, charge.period, deadline).await?;

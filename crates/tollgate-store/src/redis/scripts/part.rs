@@ -34,6 +34,8 @@ pub(crate) struct Part {
     pub(crate) bounded: bool,
     /// A new key does not begin full.
     pub(crate) empty: bool,
+    /// Looks only: writes nothing, not even what a wrong clock's state is cut to.
+    pub(crate) looks: bool,
 }
 
 impl Part {
@@ -47,6 +49,7 @@ impl Part {
             waits: false,
             bounded: false,
             empty: false,
+            looks: false,
         }
     }
 

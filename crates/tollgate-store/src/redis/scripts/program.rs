@@ -48,8 +48,8 @@ impl Mix<'_> {
     /// The script.
     pub(crate) fn text(&self) -> String {
         let mut body = String::new();
-        self.functions(&mut body);
         self.moment(&mut body);
+        self.functions(&mut body);
         for place in 1..=self.parts.len() {
             self.section("read", place, &mut body);
             self.verdict(place, &mut body);
@@ -158,7 +158,7 @@ impl Mix<'_> {
     /// Takes what the rules say, or keeps what a wrong clock's state was cut to.
     fn takes(&self, place: usize, body: &mut String) {
         let part = &self.parts[place - 1];
-        if part.kind == Kind::Closed {
+        if part.kind == Kind::Closed || part.looks {
             return;
         }
         let when = match part {

@@ -74,10 +74,11 @@ if $size > 0 then
     $held = $sum - $base
     local wanted, last = $held + $cost - $limit, pack('<dd', $newest, $held)
     wanted = wanted + min($cost, $bound) --? owing
-    local stays = pack('<dd', at, units)
-    local ends = wanted > 0 and wanted <= $held and reach(KEYS[$i], $gone, $size, $base, wanted) or last
-    $raw = stays .. stays .. ends .. last --? !owing
+    local cut = 0 --? !owing
     local cut = max(0, $held + min($cost, $bound) - max($bound, $held)) --? owing
+    local stays = pack('<dd', at, units)
+    local ends = wanted > cut and wanted <= $held and reach(KEYS[$i], $gone, $size, $base, wanted) or last
+    $raw = stays .. stays .. ends .. last --? !owing
     $raw = stays .. reach(KEYS[$i], $gone, $size, $base, cut + 1) .. ends .. last --? owing
   end
 end
