@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -15,7 +16,10 @@ use crate::admin::{self, Readiness, Stage};
 use crate::metrics::Metrics;
 use crate::policy_file::PolicyFile;
 use crate::reload::Follower;
-use crate::{Engine, Options, ServeError, Server, descriptors};
+use crate::{Engine, Handle, Options, ServeError, Server, descriptors};
+
+/// A signal that comes this soon after the first is the same one, told twice.
+const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
 /// Where a gateway can be reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +30,8 @@ pub struct Started {
     pub admin: Option<SocketAddr>,
 }
 
-/// Serves the policy file at `path` until SIGTERM or SIGINT, and reads it again on SIGHUP and when it changes.
+/// Serves the policy file at `path` until SIGTERM or SIGINT, and reads it again on SIGHUP and when it changes. Requests that
+/// have begun may finish within `drain_timeout`; a second signal breaks them off.
 ///
 /// # Errors
 /// [`ServeError`] where the policy is wrong or its addresses cannot be listened on. A policy that turns wrong later does not
@@ -85,18 +90,24 @@ pub async fn serve_until(
         Started { gateway: server.local_addr(), admin: admin.as_ref().map(|admin| admin.address) };
     admin.map(|admin| tokio::spawn(admin::serve(admin.listener, metrics, Arc::clone(&readiness))));
 
-    let follower = Follower { file, server: server.handle(), mode: options.mode, text };
+    let handle = server.handle();
+    let follower = Follower { file, server: handle.clone(), mode: options.mode, text };
     let following = follow(follower).map_err(ServeError::System)?;
     tracing::info!(gateway = %addresses.gateway, admin = addresses.admin.map(tracing::field::display), ?mode, "serving {}", path.display());
     readiness.enter(Stage::Ready);
     started(addresses);
+    let mut stopping = None;
     let ended = server
         .run(async {
             stop.await;
             readiness.enter(Stage::Draining);
+            stopping = Some(tokio::spawn(break_off_if_told_again(handle)));
         })
         .await;
     following.abort();
+    if let Some(stopping) = stopping {
+        stopping.abort();
+    }
     tracing::info!("stopped");
     ended
 }
@@ -130,6 +141,16 @@ fn follow(follower: Follower) -> std::io::Result<tokio::task::JoinHandle<()>> {
         };
         tokio::join!(follower.run(asked), asking);
     }))
+}
+
+/// Whoever says it twice does not want to wait. Some tell a process and its group, so what follows at once is no second time.
+async fn break_off_if_told_again(server: Handle) {
+    tokio::time::sleep(SAME_SIGNAL).await;
+    match stop_signal() {
+        Ok(again) => again.await,
+        Err(error) => return tracing::warn!(%error, "a second signal will not be heard"),
+    }
+    server.break_off();
 }
 
 /// Ends at the first SIGTERM or SIGINT.

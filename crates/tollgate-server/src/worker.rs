@@ -111,13 +111,17 @@ impl Worker {
         });
     }
 
-    /// Waits until the last connection of the gateway has ended, at most `drain_timeout`.
+    /// Waits until the last connection of the gateway has ended, at most `drain_timeout`, or until it is told not to.
     async fn drain(&self) {
         let longest = Duration::from_micros(self.gateway.settings().drain_timeout.get());
-        let empty = self.gateway.places().empty();
-        if tokio::time::timeout(longest, empty).await.is_err() && self.number == 0 {
+        let why = tokio::select! {
+            () = self.gateway.places().empty() => return,
+            () = tokio::time::sleep(longest) => "drain_timeout is over",
+            () = self.gateway.is_broken_off() => "told to stop again",
+        };
+        if self.number == 0 {
             let open = self.gateway.places().taken();
-            tracing::warn!(connections = open, "drain_timeout is over: connections are broken off");
+            tracing::warn!(connections = open, "{why}: connections are broken off");
         }
     }
 }

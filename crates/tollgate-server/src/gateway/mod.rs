@@ -22,6 +22,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arc_swap::ArcSwap;
 use http::{Request, Response};
 use hyper::body::Incoming;
+use tokio::sync::watch;
 use tollgate_core::Timestamp;
 use tollgate_policy::settings::GatewaySettings;
 use tollgate_store::{Clock, MemoryStore, SystemClock};
@@ -52,6 +53,8 @@ pub(crate) struct Gateway {
     room: Arc<WaitingRoom>,
     places: Arc<Places>,
     arrivals: Arrivals,
+    /// Nobody waits any more for what is left.
+    broken_off: watch::Sender<bool>,
     random: RandomState,
     drawn: AtomicU64,
     metrics: Arc<Metrics>,
@@ -73,6 +76,7 @@ impl Gateway {
             room: Arc::default(),
             places: Arc::default(),
             arrivals: Arrivals::default(),
+            broken_off: watch::Sender::new(false),
             random: RandomState::new(),
             drawn: AtomicU64::new(0),
             metrics,
@@ -147,6 +151,17 @@ impl Gateway {
 
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
+    }
+
+    /// Where it stops, it does not wait for what is left.
+    pub(crate) fn break_off(&self) {
+        self.broken_off.send_replace(true);
+    }
+
+    /// Ends once it was told so.
+    pub(crate) async fn is_broken_off(&self) {
+        // The sender lives as long as the gateway.
+        let _ = self.broken_off.subscribe().wait_for(|broken_off| *broken_off).await;
     }
 
     /// Uniform over all values; no secret.

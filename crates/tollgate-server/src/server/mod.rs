@@ -123,6 +123,11 @@ impl Handle {
         version
     }
 
+    /// Ends a gateway that stops without waiting for `drain_timeout`: connections that are left are broken off.
+    pub fn break_off(&self) {
+        self.gateway.break_off();
+    }
+
     /// Records that a policy was wrong, and the one before it stays.
     pub(crate) fn reload_failed(&self) {
         self.gateway.metrics().reload_failed();

@@ -37,6 +37,21 @@ fn what_takes_too_long_is_broken_off() {
 }
 
 #[test]
+fn nobody_has_to_wait_for_what_is_left() {
+    let upstream = Upstream::start();
+    let mut gate = Gate::start(&open_with(upstream.address, "gateway: { drain_timeout: 1h }"));
+    let mut busy = Connection::open(gate.address);
+    busy.send(request("GET", "/hold", &[]));
+    until("it is on its way", || upstream.begun() == 1);
+    gate.stop();
+    until("nobody listens", || std::net::TcpStream::connect(gate.address).is_err());
+    assert!(gate.is_running());
+    gate.handle.break_off();
+    gate.ended();
+    assert!(busy.is_closed());
+}
+
+#[test]
 fn a_taken_port_is_an_error() {
     let upstream = Upstream::start();
     let gate = Gate::start(&open(upstream.address));

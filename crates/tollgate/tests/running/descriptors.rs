@@ -23,15 +23,6 @@ fn serve(limit: &str, folder: &Path, upstream: SocketAddr, more: &str) -> Runnin
     )
 }
 
-/// Where the gateway listens, from the line that says so.
-fn gateway(running: &Running) -> SocketAddr {
-    let line = running.says("serving ");
-    let at = line.split("gateway").nth(1).expect("an address");
-    let digits = at.find(|c: char| c.is_ascii_digit()).expect("an address");
-    let address = at[digits..].split_whitespace().next().expect("an address");
-    address.trim_end_matches(|c: char| !c.is_ascii_digit()).parse().expect("an address")
-}
-
 /// A service that answers one request a connection.
 fn service() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -65,7 +56,7 @@ fn soft_limit(process: u32) -> Option<u64> {
 fn the_soft_limit_is_raised_to_what_the_policy_can_need() {
     let folder = tempfile::tempdir().expect("a folder");
     let running = serve("-Sn 64", folder.path(), service(), "gateway: { max_connections: 100 }");
-    gateway(&running);
+    running.gateway();
     // Twice 100, 64 kept to the server, and 512 in reserve.
     let limit = soft_limit(running.id());
     assert!(limit.is_none_or(|limit| limit == 776), "{limit:?}");
@@ -77,7 +68,7 @@ fn the_soft_limit_is_raised_to_what_the_policy_can_need() {
 fn a_hard_limit_that_is_too_low_is_warned_of_and_survived() {
     let folder = tempfile::tempdir().expect("a folder");
     let running = serve("-n 64", folder.path(), service(), "");
-    let address = gateway(&running);
+    let address = running.gateway();
     let warning = running.says("WARN");
     assert!(warning.contains("LimitNOFILE=20576") && warning.contains("allows 64"), "{warning}");
 

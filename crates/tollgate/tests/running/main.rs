@@ -4,3 +4,4 @@ mod demo;
 mod descriptors;
 mod log;
 mod process;
+mod stopping;

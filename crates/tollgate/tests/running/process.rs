@@ -1,6 +1,7 @@
 //! A command that runs beside the test, and ends with it.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
@@ -45,11 +46,25 @@ impl Running {
         found.unwrap_or_default()
     }
 
+    /// Where its gateway listens, from the line that says so.
+    #[track_caller]
+    pub(crate) fn gateway(&self) -> SocketAddr {
+        let line = self.says("serving ");
+        let address = line.split("gateway=").nth(1).and_then(|rest| rest.split(' ').next());
+        address.and_then(|address| address.parse().ok()).expect("an address")
+    }
+
     /// Sends it a signal.
     pub(crate) fn signal(&self, name: &str) {
         let id = self.id().to_string();
+        // It may have ended.
         let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
-        assert!(sent.expect("kill is there").success());
+        sent.expect("kill is there");
+    }
+
+    /// How it ended, if it has.
+    pub(crate) fn try_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().expect("it can be waited for")
     }
 
     /// Waits until it has ended.
@@ -57,7 +72,7 @@ impl Running {
     pub(crate) fn ended(&mut self) -> ExitStatus {
         let mut status = None;
         until(|| {
-            status = self.child.try_wait().expect("it can be waited for");
+            status = self.try_ended();
             status.is_some()
         })
         .unwrap_or_else(|()| panic!("it did not end:\n{}", self.said()));
