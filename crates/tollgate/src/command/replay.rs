@@ -17,7 +17,7 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &Replay) -> Result<(), Failure> {
     let read = load::read(&arguments.policy)?;
     let policy = load::compile(&arguments.policy, &read)?;
-    let mode = arguments.mode.map_or(read.settings.mode, Mode::from);
+    let mode = arguments.mode.and_then(|mode| mode.0).map_or(read.settings.mode, Mode::from);
     let consumed = Consumed::default();
     let mut requests = Merge::new(sources(arguments, &consumed)?);
     let decisions = arguments.decisions.as_deref();
