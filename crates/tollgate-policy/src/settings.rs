@@ -11,8 +11,12 @@ use tollgate_store::{OnStoreFailure, SyncMode};
 
 use crate::{ClientAddress, Mode};
 
+#[cfg(feature = "redis")]
+mod redis;
 mod store;
 
+#[cfg(feature = "redis")]
+pub use redis::StoreSettingsError;
 pub use store::{
     SharedStoreSettings, StoreLogin, StoreSettings, StoreTls, StoreTopology, StoreUrl,
 };
@@ -342,10 +346,9 @@ pub struct Route {
 /// What a route matches: all that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// Globs on the normalised path, one of which must match: `*` within a segment, `**` any segments; empty is any. `/v1/**`
-    /// matches `/v1`.
-    pub paths: Vec<String>,
-    /// Case is ignored in `paths`.
+    /// A glob on the normalised path: `*` within a segment, `**` any segments; `None` is any. `/v1/**` matches `/v1`.
+    pub path: Option<String>,
+    /// Case is ignored in `path`.
     pub ignore_case: bool,
     /// Methods, in upper case; empty is any.
     pub methods: Vec<String>,

@@ -41,6 +41,8 @@ pub enum ReplayError {
     Write(io::Error),
     /// The store gave no answer.
     Store(StoreError),
+    /// The system has nothing to wait for a shared store with.
+    System(io::Error),
 }
 
 impl fmt::Display for ReplayError {
@@ -61,6 +63,9 @@ impl fmt::Display for ReplayError {
             }
             ReplayError::Write(error) => write!(f, "decisions cannot be written: {error}"),
             ReplayError::Store(error) => write!(f, "{error}"),
+            ReplayError::System(error) => {
+                write!(f, "the operating system refused to go on: {error}")
+            }
         }
     }
 }
@@ -70,7 +75,8 @@ impl std::error::Error for ReplayError {
         match self {
             ReplayError::Open { error, .. }
             | ReplayError::Read { error, .. }
-            | ReplayError::Write(error) => Some(error),
+            | ReplayError::Write(error)
+            | ReplayError::System(error) => Some(error),
             ReplayError::BadLine { why, .. } => Some(why),
             ReplayError::Store(error) => Some(error),
         }

@@ -4,6 +4,9 @@
 //! differs is printed with its policy and the shortest trace that still differs.
 
 mod model;
+mod on_a_server;
+#[path = "../../tollgate-store/tests/servers/mod.rs"]
+mod servers;
 
 use std::ops::Range;
 use std::sync::Mutex;

@@ -12,10 +12,16 @@ use super::{Bound, Engine, Mode, Rejection, Ruling};
 use crate::charges::Planned;
 use crate::{Charges, Decision, Ends, Facts, Held, LimitReport, Verdict};
 
-/// Room for the charges that a store is asked for: mostly a few.
-type Few<'a> = [Charge<'a>; 4];
+/// The charges that a store is asked for: mostly a few, in an array that is never moved about.
+struct Asked<'a> {
+    few: [Charge<'a>; FEW],
+    count: usize,
+    /// All of them, where they are more.
+    many: Vec<Charge<'a>>,
+}
 
-const NONE: Few<'_> = [Charge { limit: LimitId(0), key: &[], cost: 0, period: None }; 4];
+/// So many charges need no allocation.
+const FEW: usize = 4;
 
 impl<S: Store> Engine<S> {
     /// Decides one request. `hold`: how long slots are held after it leaves, where known (a replay). Such a request runs in
@@ -51,18 +57,32 @@ impl<S: Store> Engine<S> {
         now: Timestamp,
         hold: Option<Micros>,
     ) -> Result<Ruling, StoreError> {
+        self.decide_in(bound, facts, now, hold, &mut Charges::default()).await
+    }
+
+    /// [`Engine::decide_under`]; `charges` is room that is used again, and holds afterwards what was asked.
+    ///
+    /// # Errors
+    /// As [`Engine::decide_under`].
+    pub async fn decide_in(
+        &self,
+        bound: &Bound,
+        facts: &Facts<'_>,
+        now: Timestamp,
+        hold: Option<Micros>,
+        charges: &mut Charges,
+    ) -> Result<Ruling, StoreError> {
         let mode = self.mode();
-        let mut charges = Charges::default();
-        if let Err(rejection) = plan(bound, mode, facts, now, &mut charges) {
+        if let Err(rejection) = plan(bound, mode, facts, now, charges) {
             return Ok(Ruling::Rejected(rejection));
         }
         if charges.planned().is_empty() {
-            return Ok(Ruling::Decided(unlimited(&charges, now)));
+            return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let (mut few, mut many) = (NONE, Vec::new());
-        let call = Call { charges: ask(bound, &charges, &mut few, &mut many), now, hold };
+        let asked = Asked::new(bound, charges);
+        let call = Call { charges: asked.charges(), now, hold };
         let mut answer = self.store().charge_all(&call).await;
-        ruling(bound, mode, &charges, &mut answer, hold)
+        ruling(bound, mode, charges, &mut answer, hold)
     }
 }
 
@@ -109,8 +129,8 @@ impl Engine<MemoryStore> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let (mut few, mut many) = (NONE, Vec::new());
-        let call = Call { charges: ask(bound, charges, &mut few, &mut many), now, hold };
+        let asked = Asked::new(bound, charges);
+        let call = Call { charges: asked.charges(), now, hold };
         let mut answer = self.store().charge_all_now(&call);
         ruling(bound, mode, charges, &mut answer, hold)
     }
@@ -134,25 +154,24 @@ fn plan(
     }
 }
 
-/// What the store is asked for: in `few`, or where they are more in `many`.
-#[inline]
-fn ask<'a, 'r>(
-    bound: &Bound,
-    charges: &'a Charges,
-    few: &'r mut Few<'a>,
-    many: &'r mut Vec<Charge<'a>>,
-) -> &'r [Charge<'a>] {
-    match few.get_mut(..charges.planned().len()) {
-        Some(few) => {
-            for (place, planned) in few.iter_mut().zip(charges.iter()) {
+impl<'a> Asked<'a> {
+    #[inline]
+    fn new(bound: &Bound, charges: &'a Charges) -> Asked<'a> {
+        let none = Charge { limit: LimitId(0), key: &[], cost: 0, period: None };
+        let count = charges.planned().len();
+        let mut asked = Asked { few: [none; FEW], count, many: Vec::new() };
+        if count > FEW {
+            asked.many.extend(charges.iter().map(|planned| charge(bound, planned)));
+        } else {
+            for (place, planned) in asked.few.iter_mut().zip(charges.iter()) {
                 *place = charge(bound, planned);
             }
-            few
         }
-        None => {
-            many.extend(charges.iter().map(|planned| charge(bound, planned)));
-            many
-        }
+        asked
+    }
+
+    fn charges(&self) -> &[Charge<'a>] {
+        self.few.get(..self.count).unwrap_or(&self.many)
     }
 }
 

@@ -8,7 +8,7 @@ use super::algorithms::{
     SlidingWindowForm, TokenBucketForm,
 };
 use super::classes::{ByClass, Classes};
-use super::collections::{AtLeastOne, Later, Named, OneOrMany};
+use super::collections::{Later, Named, OneOrMany};
 use super::diagnostic::Span;
 use super::names::Known;
 use super::nearest::listed;
@@ -17,6 +17,7 @@ use super::parameters::Written;
 use super::shape::{At, choice, record};
 use super::sink::Sink;
 use super::sync::check_sync;
+use crate::limit::countable;
 use crate::settings::{Class, Identity, IdentityRef, LimitSettings, Missing, Refusal};
 
 record! {
@@ -67,7 +68,7 @@ record! {
     /// Which answers count.
     ChargeWhenForm, "`charge_when`" {
         /// Status codes that count; others give the charge back.
-        required status: AtLeastOne<u64>,
+        required status: OneOrMany<u64>,
     }
 }
 
@@ -124,22 +125,24 @@ const MAX_KEYS: usize = 1_000_000;
 /// The limits.
 pub(crate) fn limits(
     section: Option<&At<Vec<Named<LimitForm>>>>,
-    identity_names: &Known,
-    identities: &[Identity],
+    world: &World<'_>,
     sink: &mut Sink<'_>,
 ) -> Vec<LimitSettings> {
     let declared = section.map_or(&[][..], |section| section.value.as_slice());
-    let world = Identities { names: identity_names, declared: identities };
-    declared.iter().map(|named| limit(named, &world, sink)).collect()
+    declared.iter().map(|named| limit(named, world, sink)).collect()
 }
 
-/// The declared identities.
-struct Identities<'f> {
-    names: &'f Known,
-    declared: &'f [Identity],
+/// What limits refer to.
+pub(crate) struct World<'f> {
+    /// The names of the declared identities.
+    pub(crate) names: &'f Known,
+    /// The identities.
+    pub(crate) declared: &'f [Identity],
+    /// Whether a shared store counts.
+    pub(crate) shared: bool,
 }
 
-fn limit(named: &Named<LimitForm>, world: &Identities<'_>, sink: &mut Sink<'_>) -> LimitSettings {
+fn limit(named: &Named<LimitForm>, world: &World<'_>, sink: &mut Sink<'_>) -> LimitSettings {
     let mut made = LimitSettings {
         name: named.name.as_str().into(),
         key: Vec::new(),
@@ -180,7 +183,7 @@ fn limit(named: &Named<LimitForm>, world: &Identities<'_>, sink: &mut Sink<'_>) 
 }
 
 /// The identity that a key or `by` names.
-fn identity(name: &At<String>, world: &Identities<'_>, sink: &mut Sink<'_>) -> Option<IdentityRef> {
+fn identity(name: &At<String>, world: &World<'_>, sink: &mut Sink<'_>) -> Option<IdentityRef> {
     if name.value == "ip" {
         return Some(IdentityRef::Ip);
     }
@@ -209,7 +212,7 @@ fn algorithm(
     form: &LimitForm,
     at: Span,
     limit: &LimitSettings,
-    world: &Identities<'_>,
+    world: &World<'_>,
     sink: &mut Sink<'_>,
 ) -> Vec<(Class, Span)> {
     let chosen = form.written.among(&ALGORITHMS);
@@ -241,16 +244,35 @@ fn algorithm(
     };
     // What the core would say of a rule was said already, and better.
     let rules = if rules_fit { limit.rules.clone() } else { Rules::default() };
+    // Where it is in doubt how nodes count it, nothing is said of whether they can.
+    let sync = form.sync.as_ref().map_or(SyncMode::Exact, |sync| sync.value);
+    let shared = world.shared && (form.sync.is_some() || form.written.place("sync").is_none());
     for (class, at) in &found {
-        checked(form, class, *at, &rules, sink);
+        checked(form, class, *at, &rules, shared.then_some(sync), sink);
     }
     found
 }
 
-/// Asks the core whether the parameters can be computed with.
-fn checked(form: &LimitForm, class: &Class, at: Span, rules: &Rules, sink: &mut Sink<'_>) {
+/// Asks the core whether the parameters can be computed with, and the shared store whether it can count them.
+fn checked(
+    form: &LimitForm,
+    class: &Class,
+    at: Span,
+    rules: &Rules,
+    shared: Option<SyncMode>,
+    sink: &mut Sink<'_>,
+) {
     let Some(algorithm) = &class.algorithm else { return };
-    let Err(wrong) = Limit::new(algorithm.clone(), rules.clone()) else { return };
+    let wrong = match (Limit::new(algorithm.clone(), rules.clone()), shared) {
+        (Err(wrong), _) => wrong,
+        (Ok(limit), Some(sync)) => {
+            if let Err(wrong) = countable(&limit, sync) {
+                sink.error(at, wrong, None);
+            }
+            return;
+        }
+        (Ok(_), None) => return,
+    };
     let parameter = match &wrong {
         SpecError::ZeroSpan { parameter }
         | SpecError::SpanTooLong { parameter, .. }
@@ -267,7 +289,7 @@ fn checked(form: &LimitForm, class: &Class, at: Span, rules: &Rules, sink: &mut 
 fn default_class(
     by: &At<String>,
     identity: IdentityRef,
-    world: &Identities<'_>,
+    world: &World<'_>,
     sink: &mut Sink<'_>,
 ) -> Option<String> {
     let declared = match identity {
@@ -326,6 +348,10 @@ fn rules(form: &LimitForm) -> Rules {
 
 fn statuses(form: &At<ChargeWhenForm>, sink: &mut Sink<'_>) -> Vec<u16> {
     let Some(list) = &form.value.status else { return Vec::new() };
+    if list.value.0.is_empty() {
+        let help = "name at least one, such as 401";
+        sink.error(list.span, "no status would ever count".to_owned(), help.to_owned());
+    }
     list.value.0.iter().filter_map(|status| in_range(status, 100..=599, sink)).collect()
 }
 

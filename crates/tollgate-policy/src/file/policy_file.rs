@@ -5,7 +5,7 @@ use super::client_address::{ClientAddressForm, client_address};
 use super::collections::{Named, OneOrMany};
 use super::gateway::{GatewayForm, gateway};
 use super::identity::{IdentityForm, World, identities};
-use super::limits::{LimitForm, limits};
+use super::limits::{self, LimitForm};
 use super::names::Known;
 use super::routes::{RouteForm, RouteWorld, routes};
 use super::shape::{At, record};
@@ -74,13 +74,19 @@ impl PolicyFile {
             trusts_proxies,
         };
         let identities = identities(self.identity.as_ref(), &world, sink);
-        let limits = limits(self.limits.as_ref(), &names.identities, &identities, sink);
+        let store = store(self.store.as_ref(), sink);
+        let world = limits::World {
+            names: &names.identities,
+            declared: &identities,
+            shared: store.is_shared(),
+        };
+        let limits = limits::limits(self.limits.as_ref(), &world, sink);
         let upstreams = upstreams(self.upstreams.as_ref(), sink);
         let routes = routes(self.routes.as_ref(), &self.route_world(&names, trusts_proxies), sink);
         let settings = Settings {
             listen: self.listen(sink),
             admin: self.admin(sink),
-            store: store(self.store.as_ref(), sink),
+            store,
             upstreams,
             client_address,
             tables,

@@ -1,5 +1,7 @@
 //! `store:`, where counts live: in this process, or in a store that nodes share.
 
+use std::path::PathBuf;
+
 use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 use tollgate_core::Micros;
@@ -66,6 +68,10 @@ record! {
     TlsForm, "`tls`" {
         /// A PEM file of authorities to trust in place of the system's; beside the policy unless absolute.
         optional ca: String,
+        /// A PEM file with our own certificate, for a server that asks for one; with `key`.
+        optional certificate: String,
+        /// A PEM file with the certificate's private key.
+        optional key: String,
         /// Whoever answers is believed. For trying out.
         optional insecure: bool,
     }
@@ -136,7 +142,7 @@ fn meaning(form: &At<&SharedForm>, sink: &mut Sink<'_>) -> SharedStoreSettings {
             "add `secret: { env: TOLLGATE_SECRET }`, lest a leaked dump tell who was counted";
         sink.warn(form.name, message.to_owned(), help);
     }
-    SharedStoreSettings {
+    let made = SharedStoreSettings {
         database: database(shared, &topology, sink),
         tls: tls(shared, &mut absent, sink),
         namespace: namespace(shared.namespace.as_ref(), sink),
@@ -147,7 +153,9 @@ fn meaning(form: &At<&SharedForm>, sink: &mut Sink<'_>) -> SharedStoreSettings {
         login,
         sentinel_login,
         absent,
-    }
+    };
+    check(shared, &made, sink);
+    made
 }
 
 fn topology(form: &SharedForm, sink: &mut Sink<'_>) -> StoreTopology {
@@ -195,9 +203,6 @@ fn urls(form: &At<&SharedForm>, topology: &StoreTopology, sink: &mut Sink<'_>) -
         if url.value.contains('@') {
             sink.hide(url.span);
         }
-        if let Err((message, help)) = check_url(&url.value) {
-            sink.error(url.span, message.to_owned(), help.to_owned());
-        }
         urls.push(StoreUrl::new(url.value.clone()));
     }
     match &shared.urls {
@@ -215,23 +220,35 @@ fn urls(form: &At<&SharedForm>, topology: &StoreTopology, sink: &mut Sink<'_>) -
     urls
 }
 
-const SCHEMES: [&str; 7] =
-    ["redis", "rediss", "valkey", "valkeys", "unix", "redis+sentinel", "redis+cluster"];
-
-/// Says what is wrong with a URL, without repeating it.
-fn check_url(url: &str) -> Result<(), (&'static str, &'static str)> {
-    let help = "write `redis://host:6379`, `rediss://host:6379` or `unix:///path/to/socket`";
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return Err(("a server's URL without its scheme", help));
-    };
-    if !SCHEMES.contains(&scheme) {
-        return Err(("a URL of another kind of server", help));
+/// Says of each URL what is wrong with it, and of all together what does not go together.
+#[cfg(feature = "redis")]
+fn check(form: &SharedForm, made: &SharedStoreSettings, sink: &mut Sink<'_>) {
+    let list = form.urls.iter().flat_map(|urls| &urls.value.0);
+    let mut fine = true;
+    for url in form.url.iter().chain(list) {
+        if let Err(wrong) = made.server(&url.value) {
+            sink.error(url.span, wrong.to_string(), None);
+            fine = false;
+        }
     }
-    if rest.is_empty() {
-        return Err(("a URL that names no server", help));
+    let [(_, at)] = form.written.among(&["url", "urls"])[..] else { return };
+    // What is absent was said where it belongs.
+    let present = SharedStoreSettings { absent: Vec::new(), ..made.clone() };
+    match present.redis_options() {
+        // Several servers of which nothing says what they are: that was said.
+        _ if !fine || (made.topology == StoreTopology::Single && made.urls.len() != 1) => {}
+        Err(wrong) => sink.error(at, wrong.to_string(), None),
+        Ok(options) => {
+            if let (Some(tls), None) = (&form.tls, options.tls) {
+                let help = "write `rediss://` for a server that is spoken to through TLS";
+                sink.error(tls.name, "`tls` goes with `rediss://`".to_owned(), help.to_owned());
+            }
+        }
     }
-    Ok(())
 }
+
+#[cfg(not(feature = "redis"))]
+fn check(_: &SharedForm, _: &SharedStoreSettings, _: &mut Sink<'_>) {}
 
 /// Fetches a secret of the store. One that is not here is an error only where the store is about to be used.
 fn fetch(form: &At<SecretForm>, absent: &mut Vec<String>, sink: &mut Sink<'_>) -> Option<Secret> {
@@ -307,19 +324,33 @@ fn database(form: &SharedForm, topology: &StoreTopology, sink: &mut Sink<'_>) ->
 
 fn tls(form: &SharedForm, absent: &mut Vec<String>, sink: &mut Sink<'_>) -> StoreTls {
     let Some(form) = form.tls.as_ref() else { return StoreTls::default() };
-    let insecure = form.value.insecure.as_ref().filter(|insecure| insecure.value);
-    let ca = form.value.ca.as_ref().map(|file| {
-        let path = sink.surroundings.path(&file.value);
-        if let Err(wrong) = std::fs::metadata(&path) {
-            let message = format!("`{}` cannot be read: {wrong}", file.value);
-            let help = format!("it is looked up as {}", path.display());
-            lack(Absent { at: file.span, message, help }, absent, sink);
-        }
-        path
-    });
-    if let Some(insecure) = insecure {
-        let message = "whoever answers for the store is believed".to_owned();
-        sink.warn(insecure.name, message, "name its authority as `ca` in production");
+    let TlsForm { ca, certificate, key, insecure, .. } = &form.value;
+    if certificate.is_some() != key.is_some() {
+        let message = "`certificate` and `key` go together".to_owned();
+        sink.error(form.name, message, "name both files, or neither".to_owned());
     }
-    StoreTls { ca, insecure: insecure.is_some() }
+    if let Some(At { value: true, name, .. }) = insecure {
+        let message = "whoever answers for the store is believed".to_owned();
+        sink.warn(*name, message, "name its authority as `ca` in production");
+    }
+    let mut file = |file: &Option<At<String>>, sink: &mut Sink<'_>| {
+        file.as_ref().map(|file| readable(file, absent, sink))
+    };
+    StoreTls {
+        ca: file(ca, sink),
+        certificate: file(certificate, sink),
+        key: file(key, sink),
+        insecure: insecure.as_ref().is_some_and(|insecure| insecure.value),
+    }
+}
+
+/// The path of a file that has to be there where the store is used.
+fn readable(file: &At<String>, absent: &mut Vec<String>, sink: &mut Sink<'_>) -> PathBuf {
+    let path = sink.surroundings.path(&file.value);
+    if let Err(wrong) = std::fs::File::open(&path) {
+        let message = format!("`{}` cannot be read: {wrong}", file.value);
+        let help = format!("it is looked up as {}", path.display());
+        lack(Absent { at: file.span, message, help }, absent, sink);
+    }
+    path
 }

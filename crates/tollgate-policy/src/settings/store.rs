@@ -77,6 +77,10 @@ pub struct StoreLogin {
 pub struct StoreTls {
     /// A PEM file of authorities to trust in place of the system's.
     pub ca: Option<PathBuf>,
+    /// A PEM file with our own certificate, for a server that asks for one; with `key`.
+    pub certificate: Option<PathBuf>,
+    /// A PEM file with its private key.
+    pub key: Option<PathBuf>,
     /// Whoever answers is believed.
     pub insecure: bool,
 }

@@ -47,11 +47,11 @@ fn one_server_and_its_defaults() {
 #[test]
 fn everything_about_a_store() {
     let store = shared(
-        "{ urls: [redis://a:6379, redis://b:6379], sentinel: { master: shop, password: s1, user: watch },\n\
+        "{ urls: [rediss://a:6379, rediss://b:6379], sentinel: { master: shop, password: s1, user: watch },\n\
          \x20 secret: s2, namespace: shop-eu.v2, budget: 5ms, user: gate, password: s3, database: 3,\n\
          \x20 tls: { insecure: true } }",
     );
-    assert_eq!(store.urls, urls(&["redis://a:6379", "redis://b:6379"]));
+    assert_eq!(store.urls, urls(&["rediss://a:6379", "rediss://b:6379"]));
     assert_eq!(store.topology, StoreTopology::Sentinel { master: "shop".to_owned() });
     assert_eq!(store.secret, Some(Secret(b"s2".to_vec())));
     assert_eq!((store.namespace.as_str(), store.budget), ("shop-eu.v2", Micros::new(5_000)));
@@ -83,9 +83,6 @@ fn what_is_no_store() {
             "1:10",
             &["what they are together", "`cluster: true`"],
         ),
-        ("{ url: h:6379 }", "1:15", &["without its scheme", "`redis://host:6379`"]),
-        ("{ url: http://h }", "1:15", &["another kind of server"]),
-        ("{ url: redis:// }", "1:15", &["names no server"]),
         ("{ ulr: redis://h }", "1:10", &["did you mean `url`?"]),
         ("{ url: redis://h, cluster: true, sentinel: m }", "1:26", &["go not together"]),
         ("{ url: redis://h, sentinel: {} }", "1:36", &["needs the field `master`"]),
@@ -100,9 +97,9 @@ fn what_is_no_store() {
         ("{ url: redis://h, secret: \"\" }", "1:34", &["the secret is empty"]),
         ("{ url: redis://h, secret: {} }", "1:34", &["a secret is in one place"]),
         (
-            "{ url: redis://h, tls: { verify: false } }",
-            "1:33",
-            &["the fields are `ca`, `insecure`"],
+            "{ url: rediss://h, tls: { verify: false } }",
+            "1:34",
+            &["the fields are `ca`, `certificate`, `key`, `insecure`"],
         ),
     ] {
         let found = errors(&with_store(store));
@@ -110,6 +107,100 @@ fn what_is_no_store() {
         assert!(found[0].starts_with(&format!("{place} ")), "{found:#?} of {store}");
         assert!(words.iter().all(|word| found[0].contains(word)), "{found:#?} of {store}");
     }
+}
+
+/// What the connections say of a URL is said at its place.
+#[cfg(feature = "redis")]
+#[test]
+fn what_is_no_server() {
+    for (store, place, words) in [
+        ("{ url: h:6379 }", "1:15", "redis://host:6379"),
+        ("{ url: http://h }", "1:15", "redis://host:6379"),
+        ("{ url: redis:// }", "1:15", "address"),
+        ("{ url: redis://h:0 }", "1:15", "address"),
+        ("{ url: redis://h/x }", "1:15", "database"),
+        ("{ url: unix:run.sock }", "1:15", "redis://host:6379"),
+        ("{ urls: [redis://a, http://b], cluster: true }", "1:28", "redis://host:6379"),
+        (
+            "{ urls: [redis://a, unix:///b], cluster: true }",
+            "1:10",
+            "`urls` name nodes of one cluster",
+        ),
+        ("{ urls: [redis://a, rediss://b], cluster: true }", "1:10", "all rediss:// with TLS"),
+        ("{ url: redis://h, tls: { insecure: true } }", "1:26", "`tls` goes with `rediss://`"),
+        ("{ urls: [redis://a/1, redis://b/1], cluster: true }", "1:17", "no database 1"),
+    ] {
+        let found = errors(&with_store(store));
+        assert!(!found.is_empty(), "{store}");
+        assert!(found[0].starts_with(&format!("{place} ")), "{found:#?} of {store}");
+        assert!(found[0].contains(words), "{found:#?} of {store}");
+    }
+}
+
+#[cfg(feature = "redis")]
+#[test]
+fn a_store_in_the_words_of_its_connections() {
+    use tollgate_policy::settings::StoreSettingsError;
+    use tollgate_store::{Credentials, Endpoint, Topology};
+
+    let tcp = |host: &str, port| Endpoint::Tcp { host: host.into(), port };
+    let login = |user: Option<&str>, password: Option<&str>| Credentials {
+        user: user.map(str::to_owned),
+        password: password.map(str::to_owned),
+    };
+    let options = |store: &str| shared(store).redis_options().unwrap();
+    let one = options("{ url: redis://u:p@h:1/2, namespace: shop, secret: s, budget: 5ms }");
+    assert_eq!(one.topology, Topology::Single(tcp("h", 1)));
+    assert_eq!((one.credentials, one.database), (login(Some("u"), Some("p")), 2));
+    assert_eq!((one.namespace.as_str(), one.budget.as_millis()), ("shop", 5));
+    assert_eq!(one.secret.0, b"s");
+    let beside = options("{ url: redis://u:p@h, user: v, password: q, database: 7 }");
+    assert_eq!((beside.credentials, beside.database), (login(Some("v"), Some("q")), 7));
+    let cluster = options("{ urls: [redis://a, redis://b:7], cluster: true, password: p }");
+    assert_eq!(cluster.topology, Topology::Cluster { seeds: vec![tcp("a", 6379), tcp("b", 7)] });
+    assert_eq!(cluster.credentials, login(None, Some("p")));
+    let sentinel = options(
+        "{ urls: [redis://a, redis://b:7], sentinel: { master: \"my/master\", password: w }, password: p }",
+    );
+    let expected = Topology::Sentinel {
+        sentinels: vec![tcp("a", 26_379), tcp("b", 7)],
+        primary: "my/master".to_owned(),
+        credentials: login(None, Some("w")),
+    };
+    assert_eq!((sentinel.topology, sentinel.credentials), (expected, login(None, Some("p"))));
+    let tls = options("{ url: rediss://h, secret: s, tls: { insecure: true } }").tls;
+    assert_eq!(tls.map(|tls| tls.trust), Some(tollgate_store::Trust::Anyone));
+    assert_eq!(options("{ url: rediss://h }").tls, Some(tollgate_store::TlsOptions::default()));
+    let in_a_url = options("{ url: \"redis+cluster://a,b:7\" }");
+    assert_eq!(in_a_url.topology, cluster.topology);
+    let absent = shared("{ url: redis://h, secret: { env: NOPE } }").redis_options().unwrap_err();
+    assert!(matches!(&absent, StoreSettingsError::Absent(what) if what.len() == 1), "{absent}");
+    assert!(absent.to_string().contains("`NOPE`"), "{absent}");
+}
+
+/// Lua counts in doubles.
+#[cfg(feature = "redis")]
+#[test]
+fn what_the_store_cannot_count_is_an_error_where_it_is_asked() {
+    let limit = "token_bucket: { rate: 4503599627370497 per 7d, burst: 1 }";
+    let policy = |store: &str, more: &str| {
+        format!("store: {store}\n{}", with_limit(&format!("{limit}{more}")))
+    };
+    let redis = "{ url: redis://h, secret: x }";
+    for more in ["", "\n    sync: exact", "\n    sync: leased", "\n    sync: estimate"] {
+        let found = errors(&policy(redis, more));
+        assert_eq!(found.len(), 1, "{found:#?} of {more}");
+        assert!(found[0].starts_with("5:5 ") && found[0].contains("2^52"), "{found:#?}");
+    }
+    for (store, more) in [(redis, "\n    sync: node"), (redis, "\n    sync: share"), ("memory", "")]
+    {
+        assert_eq!(errors(&policy(store, more)), Vec::<String>::new(), "{store} {more}");
+    }
+    let mut settings = meaning(&policy("memory", "")).settings;
+    settings.store = meaning(&with_store(redis)).settings.store;
+    let problems = Policy::compile(settings).unwrap_err().problems;
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    assert!(problems[0].text.contains("2^52"), "{problems:?}");
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(super) fn answer(
         _ if known && method != Method::GET && method != Method::HEAD => wrong_method(),
         "/metrics" => scrape(metrics),
         "/healthz" => text("text/plain; charset=utf-8", "alive\n".into()),
-        "/readyz" => ready(readiness.stage()),
+        "/readyz" => ready(readiness),
         _ => Problem::new(
             StatusCode::NOT_FOUND,
             "The admin listener serves /metrics, /healthz and /readyz.",
@@ -41,9 +41,12 @@ fn scrape(metrics: &Metrics) -> Answer {
     }
 }
 
-fn ready(stage: Stage) -> Answer {
-    let detail = match stage {
-        Stage::Ready => return text("text/plain; charset=utf-8", "ready\n".into()),
+fn ready(readiness: &Readiness) -> Answer {
+    let detail = match readiness.stage() {
+        Stage::Ready => {
+            let note = readiness.note().map(|note| format!("{note}\n")).unwrap_or_default();
+            return text("text/plain; charset=utf-8", format!("ready\n{note}").into());
+        }
         Stage::Starting => "The gateway does not listen yet.",
         Stage::Draining => "The gateway is shutting down and takes no new requests.",
     };

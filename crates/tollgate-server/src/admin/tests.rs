@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -23,9 +24,13 @@ impl Drop for Admin {
 }
 
 async fn start() -> Admin {
+    start_with(Readiness::default()).await
+}
+
+async fn start_with(readiness: Readiness) -> Admin {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
-    let (metrics, readiness) = (Metrics::new(Vec::new), Arc::new(Readiness::default()));
+    let (metrics, readiness) = (Metrics::new(Vec::new), Arc::new(readiness));
     let task = tokio::spawn(serve(listener, Arc::clone(&metrics), Arc::clone(&readiness)));
     Admin { address, metrics, readiness, task }
 }
@@ -83,6 +88,20 @@ async fn healthy_while_it_lives_and_ready_while_it_wants_traffic() {
     let draining = admin.ask("GET", "/readyz").await;
     assert!(draining.contains("content-type: application/problem+json\r\n"), "{draining}");
     assert!(body(&draining).contains("shutting down"), "{draining}");
+}
+
+/// All gateways share the store: were they unready without it, a balancer would take out every one of them.
+#[tokio::test]
+async fn ready_and_says_what_is_the_matter() {
+    let away = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&away);
+    let note = move || seen.load(Ordering::Relaxed).then(|| "the store is away".to_owned());
+    let admin = start_with(Readiness::with_note(note)).await;
+    admin.readiness.enter(Stage::Ready);
+    assert_eq!(body(&admin.ask("GET", "/readyz").await), "ready\n");
+    away.store(true, Ordering::Relaxed);
+    let answer = admin.ask("GET", "/readyz").await;
+    assert_eq!((status(&answer), body(&answer)), ("200", "ready\nthe store is away\n"));
 }
 
 #[tokio::test]

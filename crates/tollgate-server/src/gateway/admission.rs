@@ -57,7 +57,7 @@ impl Gateway {
     async fn follow(&self, visit: &Visit<'_>, decision: Decision) -> Result<Admission, ClientGone> {
         let delay = match decision.verdict {
             Verdict::Admit => {
-                return Ok(Admission::Passes(self.ticket(decision)));
+                return Ok(Admission::Passes(self.ticket(decision, self.moments())));
             }
             Verdict::Refuse(_) => {
                 let answer = visit.live.responder.refuse(&decision, self.random());

@@ -6,6 +6,7 @@ mod client_gone;
 mod forwarded;
 mod hop_by_hop;
 mod live;
+mod moments;
 mod outgoing;
 mod own;
 mod passing;
@@ -33,6 +34,7 @@ use crate::connection::{Client, Places};
 use crate::metrics::Metrics;
 use crate::waiting::WaitingRoom;
 use admission::Admission;
+use moments::Moments;
 use passing::Visit;
 
 pub(crate) use client_gone::ClientGone;
@@ -135,6 +137,12 @@ impl Gateway {
     /// Does a piece of the sweep that forgets keys as fresh as new; `true` when a whole round is done.
     pub(crate) fn forget_idle_keys(&self) -> bool {
         self.engine.store().sweep(self.clock.now())
+    }
+
+    /// By whose clock the moments are of a decision that was heard of just now.
+    fn moments(&self) -> Moments {
+        let shared = self.live.load().bound.settings().store.is_shared();
+        if shared { Moments::Heard(self.now()) } else { Moments::Own }
     }
 
     pub(crate) fn timer(&self) -> &Arc<SystemClock> {

@@ -11,6 +11,7 @@ use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::{Decision, Ends, Held};
 use tollgate_store::{Clock, StoreError};
 
+use super::moments::Moments;
 use super::waiter::line;
 use super::{Engine, Gateway};
 use crate::metrics::Metrics;
@@ -23,17 +24,19 @@ pub(crate) struct Ticket {
     metrics: Arc<Metrics>,
     decision: Decision,
     departure: Departure,
+    moments: Moments,
 }
 
 impl Gateway {
-    /// The ticket of a request that `decision` admits.
-    pub(super) fn ticket(&self, decision: Decision) -> Ticket {
+    /// The ticket of a request that `decision` admits, whose moments are by `moments`.
+    pub(super) fn ticket(&self, decision: Decision, moments: Moments) -> Ticket {
         Ticket {
             engine: Arc::clone(&self.engine),
             clock: Arc::clone(&self.clock),
             metrics: Arc::clone(&self.metrics),
             decision,
             departure: Departure::default(),
+            moments,
         }
     }
 }
@@ -82,7 +85,7 @@ impl Ticket {
         for held in &mut taken {
             // It may have moved up itself.
             if let Some(claim) = left.iter().find(|claim| claim.line == line(&held.taken)) {
-                let wait = claim.due.saturating_sub(held.taken.charged.at.as_micros());
+                let wait = claim.due.saturating_sub(self.moments.charged(held));
                 held.wait = Micros::new(wait);
             }
         }

@@ -6,6 +6,7 @@ use tollgate_core::{Algorithm, LeakyBucket, Micros};
 use tollgate_policy::{Decision, Held};
 use tollgate_store::Taken;
 
+use super::moments::Moments;
 use super::{Gateway, Live, Ticket};
 use crate::connection::Client;
 use crate::waiting::{Claim, Departure, Line};
@@ -27,9 +28,11 @@ impl Gateway {
         decision: Decision,
         delay: Micros,
     ) -> Result<Ticket, Unserved> {
-        let due = decision.now.as_micros().saturating_add(delay.get());
-        let seat = self.room.enter(due, claims(live, &decision), live.settings().max_waiting);
-        let mut ticket = self.ticket(decision);
+        let moments = self.moments();
+        let due = moments.decided(&decision).saturating_add(delay.get());
+        let claims = claims(live, &decision, moments);
+        let seat = self.room.enter(due, claims, live.settings().max_waiting);
+        let mut ticket = self.ticket(decision, moments);
         let Some(seat) = seat else { return Err(Unserved::Full) };
         let turn = seat.turn();
         ticket.seat(Departure::from(seat));
@@ -67,7 +70,7 @@ pub(super) fn line(taken: &Taken) -> Line {
 }
 
 /// The stretches of time that a delayed request holds: one in each leaky bucket that makes it wait.
-fn claims(live: &Live, decision: &Decision) -> SmallVec<[Claim; 2]> {
+fn claims(live: &Live, decision: &Decision, moments: Moments) -> SmallVec<[Claim; 2]> {
     let claim = |held: &Held| {
         let report = decision.limits.get(held.taken.place)?;
         let limit = live.bound.settings().limits.get(report.limit)?;
@@ -75,7 +78,7 @@ fn claims(live: &Live, decision: &Decision) -> SmallVec<[Claim; 2]> {
         match &class.algorithm {
             Some(Algorithm::LeakyBucket(bucket)) if !bucket.nodelay => Some(Claim {
                 line: line(&held.taken),
-                due: held.taken.charged.at.as_micros().saturating_add(held.wait.get()),
+                due: moments.charged(held).saturating_add(held.wait.get()),
                 span: span(bucket, held.taken.charged.units)?,
             }),
             _ => None,

@@ -97,7 +97,10 @@ impl Recorder {
             }
             None => self.metrics.decided_elsewhere(report, outcome),
         }
-        self.used[report.limit].record(used(report));
+        // How much is used of a limit that nobody can ask, nobody knows.
+        if !report.unavailable {
+            self.used[report.limit].record(used(report));
+        }
     }
 }
 

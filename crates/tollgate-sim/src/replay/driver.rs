@@ -5,11 +5,12 @@ use std::sync::Arc;
 use tollgate_core::Timestamp;
 use tollgate_http::client_address;
 use tollgate_policy::{
-    Bound, Charges, ClientAddress, Decision, Ends, Engine, Facts, Headers, Mode, Policy, Rejection,
-    Ruling, Verdict,
+    Bound, Charges, ClientAddress, Decision, Ends, Facts, Headers, Mode, Policy, Rejection, Ruling,
+    Verdict,
 };
-use tollgate_store::{MemoryOptions, MemoryStore, StoreError};
+use tollgate_store::StoreError;
 
+use super::counts::{Conditions, Counting};
 use super::pending::Pending;
 use crate::Record;
 
@@ -19,7 +20,7 @@ const FEW: usize = 8;
 /// The production engine in virtual time. Requests move the clock; answers that arrive by then are settled first.
 #[derive(Debug)]
 pub struct Driver {
-    engine: Engine<MemoryStore>,
+    counting: Counting,
     /// The only policy that a replay ever has.
     bound: Arc<Bound>,
     client_address: ClientAddress,
@@ -36,16 +37,31 @@ struct Answer {
 }
 
 impl Driver {
-    /// An engine for `policy` that counted nothing yet and forgets nothing. Its time begins at `start`, the first request's:
-    /// buckets with `initial: empty` are empty then.
+    /// An engine for `policy` that counted nothing yet, counts in memory and forgets nothing. Its time begins at `start`, the
+    /// first request's: buckets with `initial: empty` are empty then.
     #[must_use]
     pub fn new(policy: Policy, mode: Mode, start: Timestamp) -> Driver {
         let client_address = policy.client_address().clone();
-        let store = MemoryStore::new(MemoryOptions::unbounded());
-        let engine = Engine::new(policy, store, mode, start);
-        let bound = Arc::clone(&engine.policy());
+        Driver::with(Counting::in_memory(policy, mode, start), client_address, start)
+    }
+
+    /// The same, for `conditions`. A store must have counted nothing of the policy yet.
+    ///
+    /// # Errors
+    /// Where the system has nothing to wait for a shared store with; never in memory.
+    pub fn under(
+        policy: Policy,
+        conditions: Conditions,
+        start: Timestamp,
+    ) -> std::io::Result<Driver> {
+        let client_address = policy.client_address().clone();
+        Ok(Driver::with(Counting::new(policy, conditions, start)?, client_address, start))
+    }
+
+    fn with(counting: Counting, client_address: ClientAddress, now: Timestamp) -> Driver {
+        let bound = counting.policy();
         let (charges, pending) = (Charges::default(), Pending::default());
-        Driver { engine, bound, client_address, charges, now: start, pending }
+        Driver { counting, bound, client_address, charges, now, pending }
     }
 
     /// The virtual time: the latest that a request named.
@@ -75,7 +91,7 @@ impl Driver {
         self.now = self.now.max(record.time);
         while let Some((moment, answer)) = self.pending.take(self.now.as_micros()) {
             let at = Timestamp::from_micros(moment);
-            self.engine.settle_now(answer.decision, Some(answer.status), at)?;
+            self.counting.settle(answer.decision, Some(answer.status), at)?;
         }
         let (mut few, many): ([_; FEW], Vec<_>);
         let mut headers = record.headers();
@@ -90,7 +106,7 @@ impl Driver {
         };
         let facts = facts(&self.client_address, record, pairs);
         let hold = Some(record.duration);
-        self.engine.decide_now_under(&self.bound, &facts, self.now, hold, &mut self.charges)
+        self.counting.decide(&self.bound, &facts, self.now, hold, &mut self.charges)
     }
 
     /// Lets a request run that was ruled on: its answer arrives after its delay and duration. Without a status none ever

@@ -1,5 +1,6 @@
 //! Replay of recorded requests in virtual time, as section 9 of the design says.
 
+mod counts;
 mod driver;
 mod line;
 mod peaks;
@@ -12,8 +13,9 @@ mod top;
 use std::io::Write;
 
 use tollgate_core::Timestamp;
-use tollgate_policy::{Mode, Policy};
+use tollgate_policy::Policy;
 
+pub use counts::{Conditions, Counts};
 pub use driver::Driver;
 pub use line::DecisionLines;
 pub use peaks::Busiest;
@@ -25,14 +27,14 @@ use crate::input::Merge;
 /// How many requests are decided between two looks at the progress.
 const STRIDE: u64 = 16_384;
 
-/// Decides `requests` by `policy`, from the first one's time on, and writes a line for each to `decisions`. `progress` is
+/// Decides `requests` by `policy` under `conditions`, from the first one's time on, and writes a line for each to `decisions`. `progress` is
 /// called now and then.
 ///
 /// # Errors
 /// [`ReplayError`]; what was decided before is written all the same.
 pub fn replay(
     policy: Policy,
-    mode: Mode,
+    conditions: Conditions,
     requests: &mut Merge,
     decisions: Option<&mut dyn Write>,
     progress: &mut dyn FnMut(),
@@ -40,7 +42,7 @@ pub fn replay(
     let names: Vec<_> = policy.settings().limits.iter().map(|limit| limit.name.clone()).collect();
     let mut lines = decisions.map(|out| DecisionLines::new(out, names));
     let mut summary = Summary::default();
-    let decided = decide_all(policy, mode, requests, lines.as_mut(), &mut summary, progress);
+    let decided = decide_all(policy, conditions, requests, lines.as_mut(), &mut summary, progress);
     let written = lines.map_or(Ok(()), |lines| lines.finish().map(|_| ()));
     decided?;
     written.map_err(ReplayError::Write)?;
@@ -51,7 +53,7 @@ pub fn replay(
 
 fn decide_all(
     policy: Policy,
-    mode: Mode,
+    conditions: Conditions,
     requests: &mut Merge,
     mut lines: Option<&mut DecisionLines<&mut dyn Write>>,
     summary: &mut Summary,
@@ -59,7 +61,7 @@ fn decide_all(
 ) -> Result<(), ReplayError> {
     let mut more = requests.advance()?;
     let start = requests.current().map_or(Timestamp::EPOCH, |(record, _)| record.time);
-    let mut driver = Driver::new(policy, mode, start);
+    let mut driver = Driver::under(policy, conditions, start).map_err(ReplayError::System)?;
     let mut until_progress = STRIDE;
     while more {
         let Some((record, line)) = requests.current() else { break };

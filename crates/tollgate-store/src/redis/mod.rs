@@ -11,9 +11,6 @@ mod counter;
 mod decide;
 mod kept;
 mod key;
-#[allow(dead_code, reason = "the node that leases is to come")]
-mod lease;
-mod lent;
 mod observed;
 mod options;
 mod plan;
@@ -45,11 +42,8 @@ pub use options::{
 use plan::{Amount, Ask, Plan, check_period};
 use registry::Registry;
 use scripts::Library;
-pub(crate) use servers::Deadline;
-use servers::Servers;
 pub use servers::ServersObserved;
-#[cfg(test)]
-pub(crate) use servers::tests::harness;
+use servers::{Deadline, Servers};
 pub use wire::Unsupported;
 
 /// Counts on a server that all nodes share. A clone is the same store.
@@ -208,7 +202,6 @@ impl Store for RedisStore {
     }
 
     async fn reset(&self, limit: LimitId, key: &[u8]) -> Result<(), StoreError> {
-        // A replay leases nothing, and without leases a reset has no moment.
-        self.reset_by(limit, key, Timestamp::EPOCH, self.0.servers.deadline()).await
+        self.reset_by(limit, key, self.0.servers.deadline()).await
     }
 }

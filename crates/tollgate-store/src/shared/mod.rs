@@ -19,7 +19,6 @@ mod estimate;
 mod exhausted;
 mod fallback;
 mod gate;
-pub(crate) mod lease;
 mod limits;
 mod membership;
 mod observed;

@@ -3,6 +3,7 @@
 pub(crate) mod effective;
 pub(crate) mod load;
 pub(crate) mod replay;
+mod replay_store;
 pub(crate) mod schema;
 pub(crate) mod serve;
 pub(crate) mod test;

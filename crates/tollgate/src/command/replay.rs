@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use tollgate_policy::Mode;
 use tollgate_sim::ReplayError;
 use tollgate_sim::input::{Consumed, Merge, OnBadLine, Source};
+use tollgate_sim::replay::{Conditions, Counts};
 
-use super::load;
+use super::{load, replay_store};
 use crate::arguments::Replay;
 use crate::outcome::{Failure, note};
 use crate::progress::Progress;
@@ -17,7 +18,11 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &Replay) -> Result<(), Failure> {
     let read = load::read(&arguments.policy)?;
     let policy = load::compile(&arguments.policy, &read)?;
-    let mode = arguments.mode.and_then(|mode| mode.0).map_or(read.settings.mode, Mode::from);
+    let mode = arguments.mode.map_or(read.settings.mode, Mode::from);
+    let counts = match &arguments.store {
+        Some(url) => replay_store::open(url, &policy)?,
+        None => Counts::Memory,
+    };
     let consumed = Consumed::default();
     let mut requests = Merge::new(sources(arguments, &consumed)?);
     let decisions = arguments.decisions.as_deref();
@@ -25,7 +30,7 @@ pub(crate) fn run(arguments: &Replay) -> Result<(), Failure> {
     let progress = Progress::through(arguments.requests.iter().map(PathBuf::as_path));
     let summary = tollgate_sim::replay::replay(
         policy,
-        mode,
+        Conditions { mode, counts },
         &mut requests,
         decisions.as_mut().map(|out| &mut **out as &mut dyn Write),
         &mut || progress.at(consumed.bytes()),

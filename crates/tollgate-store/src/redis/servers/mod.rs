@@ -179,4 +179,4 @@ fn background(stopped: oneshot::Receiver<()>) -> Result<Handle, RedisOptionsErro
 }
 
 #[cfg(test)]
-pub(crate) mod tests;
+mod tests;
