@@ -3,7 +3,7 @@
 use tollgate_core::{Charged, Micros, Period, Standing, Timestamp};
 
 use super::RedisStore;
-use super::ask::{HANDOVERS, Manner, by_force, bytes};
+use super::ask::{HANDOVERS, Manner, Told, by_force, bytes};
 use super::counter::Counter;
 use super::plan::{Amount, Ask, check_period};
 use super::scripts::{Kind, give_back};
@@ -63,6 +63,28 @@ impl RedisStore {
             let wider = -(more.min(MOST) as f64);
             return self.change_slots(&ask, charged, wider, self.moment(now), deadline).await;
         }
+        let period = ask.counter.period.at(now).or(ask.period);
+        let ask = Ask { period, ..ask };
+        match self.take_by_force(&ask, charged, more, now, deadline).await {
+            // Charged in the next period, whose end is not known; it makes no difference to what is taken.
+            Err(StoreError::OtherPeriod(moment)) => {
+                let period = ask.period.map(|period| beside(period, moment));
+                let ask = Ask { period, ..ask };
+                self.take_by_force(&ask, charged, more, moment, deadline).await.map(drop)
+            }
+            told => told.map(drop),
+        }
+    }
+
+    /// Takes `more` units whatever is left, and tells what was there before. Not from slots.
+    pub(super) async fn take_by_force(
+        &self,
+        ask: &Ask<'_>,
+        charged: &Charged,
+        more: u64,
+        now: Timestamp,
+        deadline: Deadline,
+    ) -> Result<Told, StoreError> {
         let amount = match &ask.parameters.ticks {
             // A cost beyond the deepest debt takes all that is left.
             Some(ticks) if u128::from(more) <= ticks.ceiling / u128::from(ticks.unit) => {
@@ -72,20 +94,11 @@ impl RedisStore {
             Some(ticks) => Amount::Ticks(ticks.ceiling),
             None => Amount::Units(more),
         };
-        let period = ask.counter.period.at(now).or(ask.period);
-        let ask = by_force(Ask { amount, period, ..ask });
+        let ask = by_force(Ask { amount, name: ask.name.clone(), ..*ask });
         let (looks, open, hold, delay) = (false, true, None, Micros::ZERO);
         let ticket = charged.ticket;
-        let mut manner = Manner { deadline, looks, open, hold, delay, ticket, now };
-        match self.ask(&[&ask], &manner).await {
-            // Charged in the next period, whose end is not known; it makes no difference to what is taken.
-            Err(StoreError::OtherPeriod(moment)) => {
-                manner.now = moment;
-                let period = ask.period.map(|period| beside(period, moment));
-                self.ask(&[&Ask { period, ..ask }], &manner).await.map(drop)
-            }
-            told => told.map(drop),
-        }
+        let manner = Manner { deadline, looks, open, hold, delay, ticket, now };
+        self.ask(&[&ask], &manner).await
     }
 
     /// Gives back what was charged beyond `keep` units.

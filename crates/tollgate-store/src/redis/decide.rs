@@ -26,8 +26,13 @@ pub(crate) struct Verdicts {
 }
 
 impl RedisStore {
-    /// [`Store::charge_all`](crate::Store::charge_all).
-    pub(crate) async fn decide(&self, call: &Call<'_>) -> Result<StoreOutcome, StoreError> {
+    /// [`Store::charge_all`](crate::Store::charge_all). Where it is not `open`, the request was refused elsewhere: only what is
+    /// charged all the same is taken.
+    pub(crate) async fn decide(
+        &self,
+        call: &Call<'_>,
+        open: bool,
+    ) -> Result<StoreOutcome, StoreError> {
         let deadline = self.0.servers.deadline();
         let registry = self.0.registry.load_full();
         let plan = self.plan(&registry, call, deadline).await?;
@@ -35,7 +40,7 @@ impl RedisStore {
         let mut manner = Manner {
             deadline,
             looks: false,
-            open: true,
+            open,
             hold: call.hold,
             delay: Micros::ZERO,
             ticket,
@@ -44,7 +49,7 @@ impl RedisStore {
         let mut so_far = Verdicts {
             told: SmallVec::new(),
             outcomes: SmallVec::from_elem(Outcome::default(), plan.asks.len()),
-            admitted: true,
+            admitted: open,
             delay: Micros::ZERO,
         };
         let mut returns = SmallVec::<[_; 2]>::new();

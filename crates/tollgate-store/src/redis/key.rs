@@ -37,6 +37,8 @@ pub(crate) enum Purpose {
     FirstLoad,
     /// The parameters of a tag.
     Parameters,
+    /// The nodes that count together.
+    Nodes,
 }
 
 /// The names of one namespace: `tg<scripts>:<namespace>:<digest>`, without the namespace and its colon where that is empty.
@@ -80,6 +82,12 @@ impl Names {
         add(definition.shape.0.as_bytes());
         add(frame(definition.limit.algorithm()).as_bytes());
         Scope { prefix: self.prefix.clone(), mac }
+    }
+
+    /// The name of the key that holds the nodes.
+    pub(crate) fn nodes(&self) -> KeyName {
+        let scope = Scope { prefix: self.prefix.clone(), mac: self.mac.clone() };
+        scope.own(Purpose::Nodes, &[])
     }
 }
 

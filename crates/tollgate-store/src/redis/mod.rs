@@ -15,6 +15,7 @@ mod observed;
 mod options;
 mod plan;
 mod registry;
+mod remote;
 mod returns;
 mod script;
 mod scripts;
@@ -186,7 +187,7 @@ impl Store for RedisStore {
     }
 
     async fn charge_all(&self, call: &Call<'_>) -> Result<StoreOutcome, StoreError> {
-        self.decide(call).await
+        self.decide(call, true).await
     }
 
     async fn settle(&self, taken: Taken, units: u64, now: Timestamp) -> Result<(), StoreError> {

@@ -1,5 +1,7 @@
 //! After a decision: each charge is settled where it was taken. And looking at a key, or forgetting it.
 
+use std::sync::atomic::Ordering;
+
 use tollgate_core::{Standing, Timestamp};
 
 use super::Node;
@@ -38,17 +40,27 @@ impl<R: Remote> Node<R> {
         let held = self.limits.load().get(taken.limit)?.clone();
         match taker(&held, taken.source)? {
             Taker::Local(limit) => {
-                if taken.source == Source::Estimate {
-                    let less = taken.charged.units.saturating_sub(units);
-                    self.unreported.give_back(held.id, KeyHash::from_u128(taken.key), less);
-                }
+                self.settle_untold(&taken, units, now);
                 self.local.settle_now(Taken { limit, ..taken }, units, now)
             }
             Taker::Shared(limit) => {
+                if units < taken.charged.units {
+                    held.gives_back.store(true, Ordering::Relaxed);
+                }
                 let permit = self.enter(now)?;
                 self.ask(permit, self.remote.settle(Taken { limit, ..taken }, units, now)).await
             }
             Taker::Nobody => Ok(()),
+        }
+    }
+
+    /// Corrects what the shared store has yet to be told of.
+    fn settle_untold(&self, taken: &Taken, units: u64, now: Timestamp) {
+        let (key, charged) = (KeyHash::from_u128(taken.key), &taken.charged);
+        match taken.source {
+            Source::Estimate => self.unreported.settle(taken.limit, key, charged, units),
+            Source::Failure => self.unreconciled.settle(taken.limit, key, charged, units, now),
+            _ => {}
         }
     }
 
@@ -82,8 +94,8 @@ impl<R: Remote> Node<R> {
         self.ask(permit, self.remote.peek(&Charge { limit, ..*charge }, now)).await
     }
 
-    /// [`Store::reset`](crate::Store::reset): here and in the shared store. Other nodes that know the key to be exhausted, or have a share of it,
-    /// go on with that.
+    /// [`Store::reset`](crate::Store::reset): here and in the shared store. Other nodes that know the key to be exhausted
+    /// find out within seconds; those that have a share of it, or a copy of the sum, go on with that.
     pub(super) async fn forget(&self, limit: LimitId, key: &[u8]) -> Result<(), StoreError> {
         let held = self.limits.load().get(limit)?.clone();
         let local = self.local.name_of(key);
@@ -91,8 +103,8 @@ impl<R: Remote> Node<R> {
         self.local.reset_now(held.away, key)?;
         self.exhausted.forget(held.id, local);
         self.unreported.forget(held.id, local);
+        self.unreconciled.forget(held.id, local);
         let Some(remote) = held.remote else { return Ok(()) };
-        self.unreconciled.forget(held.id, self.remote.name(remote, key));
         let permit = self.enter(self.now())?;
         self.ask(permit, self.remote.reset(remote, key)).await?;
         // Decisions that were on their way may have told of it once more.

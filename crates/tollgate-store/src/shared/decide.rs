@@ -5,6 +5,8 @@
 //! after a time-out). Where the node refuses, the shared store is asked only for what is charged all the same. There is no
 //! await between its answer and the decision, so a caller gets all of a decision or never learns of it.
 
+use tollgate_core::Retry;
+
 use super::Node;
 use super::answer::Answer;
 use super::breaker::Permit;
@@ -105,9 +107,15 @@ impl<R: Remote> Node<R> {
         }
         let mut answer = Answer::new(asked, call.now);
         let mut any = false;
-        for (place, one) in asked.iter().enumerate().filter(|(_, one)| one.is_far()) {
-            let known = self.exhausted.find(one.held.id, one.key, one.charge.cost, call.now);
-            if let Some(known) = known {
+        for (place, one) in asked.iter().enumerate() {
+            if !one.is_far() || !one.held.stays_exhausted() {
+                continue;
+            }
+            let cost = one.charge.cost;
+            if let Some(mut known) = self.exhausted.find(one.held.id, one.key, cost, call.now) {
+                if cost > one.held.capacity() {
+                    known.retry = Retry::Never;
+                }
                 answer.add_known(place, known);
                 any = true;
             }

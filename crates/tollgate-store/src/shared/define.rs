@@ -1,6 +1,7 @@
 //! A set of limits follows another, and a number of nodes another.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use tollgate_core::Timestamp;
 
@@ -13,6 +14,7 @@ use crate::{Definition, LimitId, Store, SyncMode};
 struct Next {
     definition: Definition,
     remote: Option<LimitId>,
+    gives_back: Arc<AtomicBool>,
     retired: bool,
 }
 
@@ -34,6 +36,7 @@ impl<R: Remote> Node<R> {
         let next = definitions.iter().map(|definition| Next {
             definition: definition.clone(),
             remote: counted(&definition).then(|| remotes.next()).flatten(),
+            gives_back: Arc::new(AtomicBool::new(definition.sharing.given_back)),
             retired: false,
         });
         let (mut limits, ids) = self.place(next.collect(), nodes, now);
@@ -61,6 +64,7 @@ impl<R: Remote> Node<R> {
         let next = before.all().map(|held| Next {
             definition: held.definition.clone(),
             remote: held.remote,
+            gives_back: held.gives_back.clone(),
             retired: held.retired,
         });
         let (limits, _) = self.place(next.collect(), changed, now);
@@ -79,10 +83,11 @@ impl<R: Remote> Node<R> {
         let names = self.local.define(&forms, now);
         let mut limits = Limits::none(nodes, names[0]);
         let mut ids = Vec::new();
-        for (Next { definition, remote, retired }, (first, last)) in next.into_iter().zip(spans) {
+        for (next, (first, last)) in next.into_iter().zip(spans) {
+            let Next { definition, remote, gives_back, retired } = next;
             let part = nodes.away(&definition.limit);
             let (id, away) = (names[first], names[last]);
-            limits.put(Held { id, definition, remote, away, part, retired });
+            limits.put(Held { id, definition, remote, away, part, gives_back, retired });
             ids.push(id);
         }
         (limits, ids)

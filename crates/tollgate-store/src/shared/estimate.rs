@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use tollgate_core::{Period, Timestamp};
+use tollgate_core::{Charged, Period, Timestamp};
 
 use super::Node;
 use super::concurrently::concurrently;
@@ -80,10 +80,12 @@ impl Unreported {
         true
     }
 
-    /// Takes from what is to be reported: it was given back.
-    pub(super) fn give_back(&self, limit: LimitId, key: KeyHash, units: u64) {
+    /// Corrects what is to be reported of a charge; what was reported already stays so.
+    pub(super) fn settle(&self, limit: LimitId, key: KeyHash, charged: &Charged, units: u64) {
         if let Some(known) = self.shard(key).lock().get_mut(&(limit, key)) {
-            known.units = known.units.saturating_sub(units);
+            let (more, less) =
+                (units.saturating_sub(charged.units), charged.units.saturating_sub(units));
+            known.units = known.units.saturating_add(more).saturating_sub(less);
         }
     }
 
@@ -161,7 +163,7 @@ impl<R: Remote> Node<R> {
                     self.counters.unreconciled.fetch_add(units, Ordering::Relaxed);
                 }
             }
-            // The limit was forgotten since.
+            // The limit is gone, or its period is over: nothing counts any more.
             Err(_) => {}
         }
     }

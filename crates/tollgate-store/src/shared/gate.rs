@@ -53,7 +53,7 @@ impl<R: Remote> Node<R> {
             Ok(_) | Err(_) => permit.succeeded(now),
         };
         self.tell(turn, answer.as_ref().err());
-        answer
+        answer.map_err(|error| self.limits.load().translate(error))
     }
 
     /// Tells the log when the store goes away and when it is back.

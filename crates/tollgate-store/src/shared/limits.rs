@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use smallvec::SmallVec;
 use tollgate_core::{Algorithm, Limit, Micros, Rules};
 
-use super::share::{Part, Rest, closed};
+use super::share::{Part, Rest, capacity, closed};
 use crate::{Definition, LimitId, OnStoreFailure, Shape, Sharing, Source, StoreError, SyncMode};
 
 /// All limits, by id. Never changed, only replaced.
@@ -30,6 +31,8 @@ pub(super) struct Held {
     pub(super) away: LimitId,
     /// That part.
     pub(super) part: Limit,
+    /// Whether anything that was charged has been given back, or will be: then a key that is exhausted may not stay so.
+    pub(super) gives_back: Arc<AtomicBool>,
     /// No longer defined; kept until the next set for calls that began before.
     pub(super) retired: bool,
 }
@@ -54,6 +57,19 @@ impl Limits {
         match self.held.get(id.0 as usize) {
             Some(Some(held)) => Ok(held),
             _ => Err(StoreError::UnknownLimit(id)),
+        }
+    }
+
+    /// What the shared store says of one of its limits, in the node's own words.
+    pub(super) fn translate(&self, error: StoreError) -> StoreError {
+        let known = |remote: LimitId| self.all().find(|held| held.remote == Some(remote));
+        let own = |remote: LimitId| known(remote).map_or(remote, |held| held.id);
+        match error {
+            StoreError::UnknownLimit(limit) => StoreError::UnknownLimit(own(limit)),
+            StoreError::MissingPeriod(limit) => StoreError::MissingPeriod(own(limit)),
+            StoreError::Inexact(limit) => StoreError::Inexact(own(limit)),
+            StoreError::OutOfMemory(limit) => StoreError::OutOfMemory(own(limit)),
+            other => other,
         }
     }
 
@@ -138,13 +154,18 @@ impl Held {
         self.definition.sharing.on_store_failure
     }
 
+    /// The greatest cost that it ever admits.
+    pub(super) fn capacity(&self) -> u64 {
+        capacity(self.definition.limit.algorithm())
+    }
+
     pub(super) fn has_slots(&self) -> bool {
         matches!(self.definition.limit.algorithm(), Algorithm::Concurrency(_))
     }
 
     /// Whether a key of it that is exhausted stays so until the time that the store gave.
     pub(super) fn stays_exhausted(&self) -> bool {
-        let gives_back = self.definition.sharing.given_back || self.has_slots();
+        let gives_back = self.gives_back.load(Ordering::Relaxed) || self.has_slots();
         !gives_back && !self.rules().shadow && !self.charges_refused()
     }
 

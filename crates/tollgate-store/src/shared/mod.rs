@@ -4,7 +4,6 @@
 //! whole limit (`sync: node`), its share of it, a copy of the sum (`estimate`), and for all others the part of the limit that
 //! it goes on with while the shared store is away. So whatever is decided by the node is decided at one moment, all or
 //! nothing. All of it goes by the shared store's clock, so that the windows of all nodes begin together.
-#![allow(dead_code, reason = "the store on Redis is to come")]
 
 mod after;
 mod answer;
@@ -26,13 +25,14 @@ mod reconcile;
 mod remote;
 mod reserved;
 mod share;
+mod store;
 mod tend;
 #[cfg(test)]
 mod tests;
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
@@ -45,9 +45,10 @@ use estimate::Unreported;
 use exhausted::Exhausted;
 use limits::{Limits, Nodes};
 use observed::Counters;
-pub use observed::{LATENCY_BOUNDS, SharedObserved};
+pub use observed::{LATENCY_BOUNDS, NodeObserved};
 use reconcile::Unreconciled;
-use remote::Remote;
+pub(crate) use remote::{Admitted, Before, Members, Remote};
+pub use store::SharedStore;
 
 /// One node of those that count together.
 struct Node<R> {
@@ -57,10 +58,14 @@ struct Node<R> {
     /// Its name among the nodes.
     name: u128,
     limits: ArcSwap<Limits>,
-    /// One change of the limits at a time.
+    /// One `define` at a time.
     defining: Mutex<()>,
     /// By how many microseconds the shared store's clock is ahead of this node's.
     ahead: AtomicI64,
+    /// The callers' clock counts (a replay).
+    virtual_time: bool,
+    /// It has left the others, and says no more that it is alive.
+    left: AtomicBool,
     breaker: Breaker,
     exhausted: Exhausted,
     unreconciled: Unreconciled,
@@ -81,6 +86,8 @@ impl<R: Remote> Node<R> {
             limits: ArcSwap::from_pointee(Limits::none(nodes, LimitId(0))),
             defining: Mutex::new(()),
             ahead: AtomicI64::new(0),
+            virtual_time: false,
+            left: AtomicBool::new(false),
             breaker: Breaker::new(),
             exhausted: Exhausted::new(),
             unreconciled: Unreconciled::default(),
@@ -104,9 +111,9 @@ impl<R: Remote> Node<R> {
         self.limits.load().nodes.live.get()
     }
 
-    fn observed(&self) -> SharedObserved {
+    fn observed(&self) -> NodeObserved {
         let (latency, latency_sum) = self.counters.latency();
-        SharedObserved {
+        NodeObserved {
             degraded: self.breaker.is_open(),
             breaker: self.breaker.state(self.now()),
             live_nodes: self.live_nodes(),

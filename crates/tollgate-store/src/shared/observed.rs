@@ -11,7 +11,8 @@ pub const LATENCY_BOUNDS: [u64; 11] =
 
 /// What a node counted since it began, and how it stands now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SharedObserved {
+#[non_exhaustive]
+pub struct NodeObserved {
     /// Whether the shared store is away, so that `on_store_failure` holds.
     pub degraded: bool,
     /// The breaker in front of it.

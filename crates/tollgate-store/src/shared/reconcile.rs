@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
-use tollgate_core::{Period, State, Timestamp};
+use tollgate_core::{Charged, Period, State, Timestamp};
 
 use super::Node;
 use super::concurrently::concurrently;
-use super::course::{Asked, Course};
+use super::course::Asked;
 use super::fallback::{charge_anyway, is_over, missing};
 use super::limits::Held;
 use super::remote::{Admitted, Remote};
@@ -35,14 +35,15 @@ pub(super) struct Unreconciled {
     len: AtomicUsize,
 }
 
-type Key = (LimitId, u128);
+/// A limit, and the local store's name of the key.
+type Key = (LimitId, KeyHash);
 
 /// What was admitted of one key.
 #[derive(Clone, Debug)]
 struct Kept {
     held: Arc<Held>,
-    /// The local store's name of the key.
-    key: KeyHash,
+    /// The shared store's name of the key.
+    name: u128,
     period: Option<Period>,
     /// Of the node's own part.
     state: State,
@@ -94,8 +95,22 @@ impl Unreconciled {
     }
 
     /// Forgets one key: it was reset.
-    pub(super) fn forget(&self, limit: LimitId, name: u128) {
-        self.take(&(limit, name));
+    pub(super) fn forget(&self, limit: LimitId, key: KeyHash) {
+        self.take(&(limit, key));
+    }
+
+    /// Corrects what is kept of a charge; what the store was told already stays so.
+    pub(super) fn settle(
+        &self,
+        limit: LimitId,
+        key: KeyHash,
+        charged: &Charged,
+        units: u64,
+        now: Timestamp,
+    ) {
+        if let Some(kept) = self.keys.lock().get_mut(&(limit, key)) {
+            kept.held.part.settle(&mut kept.state, charged, units, kept.period, now);
+        }
     }
 }
 
@@ -106,21 +121,20 @@ impl<R: Remote> Node<R> {
         if units == 0 || one.held.has_slots() {
             return;
         }
-        let key = (one.held.id, self.remote.name(limit, one.charge.key));
-        let period = one.charge.period;
-        let fresh = || Kept { held: one.held.clone(), key: one.key, period, state: State::Fresh };
-        if !self.unreconciled.add(key, fresh, units, now) {
+        let fresh = || Kept {
+            held: one.held.clone(),
+            name: self.remote.name(limit, one.charge.key),
+            period: one.charge.period,
+            state: State::Fresh,
+        };
+        if !self.unreconciled.add((one.held.id, one.key), fresh, units, now) {
             self.counters.unreconciled.fetch_add(units, Ordering::Relaxed);
         }
     }
 
     /// Whether the shared store has yet to be told of what was admitted of a key.
     pub(super) fn is_unreconciled(&self, one: &Asked<'_>) -> bool {
-        let Course::Far(limit) = one.course else { return false };
-        self.unreconciled.len() > 0 && {
-            let name = self.remote.name(limit, one.charge.key);
-            self.unreconciled.contains(&(one.held.id, name))
-        }
+        one.is_far() && self.unreconciled.contains(&(one.held.id, one.key))
     }
 
     /// Tells the shared store what was admitted while it was away, as far as it is back.
@@ -140,18 +154,20 @@ impl<R: Remote> Node<R> {
         if units == 0 {
             return;
         }
-        let admitted = Admitted { limit, name: key.1, units, period: kept.period, now };
+        let admitted = Admitted { limit, name: kept.name, units, period: kept.period, now };
         match self.ask_aside(permit, self.remote.charge_admitted(&admitted)).await {
             Ok(before) => {
                 self.counters.reconciled.fetch_add(units, Ordering::Relaxed);
-                self.refresh(&kept.held, kept.key, &before, &admitted);
+                self.refresh(&kept.held, key.1, &before, &admitted);
             }
             Err(StoreError::Unavailable(trouble)) if !trouble.leaves_doubt() => {
                 self.unreconciled.put_back(key, kept, units, self.now());
             }
-            Err(_) => {
+            Err(StoreError::Unavailable(_)) => {
                 self.counters.unreconciled.fetch_add(units, Ordering::Relaxed);
             }
+            // The limit is gone, or its period is over: nothing counts any more.
+            Err(_) => {}
         }
     }
 }

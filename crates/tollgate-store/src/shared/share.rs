@@ -107,6 +107,19 @@ impl Part {
     }
 }
 
+/// The greatest cost that a limit of this algorithm ever admits.
+pub(super) fn capacity(algorithm: &Algorithm) -> u64 {
+    match algorithm {
+        Algorithm::TokenBucket(TokenBucket { rate, burst, .. }) => whole_units(*rate, *burst),
+        Algorithm::LeakyBucket(LeakyBucket { burst, .. }) => burst.saturating_add(1),
+        Algorithm::FixedWindow(FixedWindow { limit, .. })
+        | Algorithm::SlidingWindow(SlidingWindow { limit, .. })
+        | Algorithm::SlidingLog(SlidingLog { limit, .. })
+        | Algorithm::Quota(Quota { limit })
+        | Algorithm::Concurrency(Concurrency { limit, .. }) => *limit,
+    }
+}
+
 /// A burst in whole units.
 fn whole_units(rate: Rate, burst: Burst) -> u64 {
     match burst {

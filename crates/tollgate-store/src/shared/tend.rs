@@ -20,8 +20,14 @@ pub(super) fn tend<R: Remote>(node: &Arc<Node<R>>) {
 
 async fn beat<R: Remote>(node: Weak<Node<R>>) {
     while let Some(node) = node.upgrade() {
-        node.beat().await;
-        drop(node);
+        if let Some(nodes) = node.hear().await
+            && nodes != node.limits.load().nodes
+        {
+            // What all keys of all limits counted is gone through, which must not hold up the connections.
+            tokio::task::spawn_blocking(move || node.set_nodes(nodes, node.now()));
+        } else {
+            drop(node);
+        }
         tokio::time::sleep(membership::EVERY).await;
     }
 }

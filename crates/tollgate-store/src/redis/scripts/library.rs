@@ -81,3 +81,9 @@ pub(crate) fn first_load() -> &'static Script {
         LazyLock::new(|| Script::new(include_str!("lua/first_load.lua")));
     &FIRST_LOAD
 }
+
+/// Says that a node is alive, and tells who is.
+pub(crate) fn beat() -> &'static Script {
+    static BEAT: LazyLock<Script> = LazyLock::new(|| Script::new(include_str!("lua/beat.lua")));
+    &BEAT
+}

@@ -90,3 +90,14 @@ fn a_replay_asks_every_time() {
         assert_eq!(world.central.calls(), before + 10);
     });
 }
+
+#[test]
+fn once_something_was_given_back_the_limit_is_asked_every_time() {
+    run(async {
+        let world = World::new(1, &[(fixed(1, 60), EXACT)]).await;
+        let said = world.charge(0, &[(0, "key", 1)]).await;
+        assert!(!world.admits(0, &[(0, "key", 1)]).await);
+        world.settle(0, said.receipt, 0).await;
+        assert!(world.admits(0, &[(0, "key", 1)]).await);
+    });
+}

@@ -135,3 +135,21 @@ fn requests_are_probes_one_at_a_time() {
         assert_eq!(world.central.calls(), before + 1);
     });
 }
+
+#[test]
+fn what_was_given_back_meanwhile_is_not_charged() {
+    run(async {
+        let world = World::new(1, &[(fixed(10, 600), EXACT), (bucket(10, 10), EXACT)]).await;
+        world.breaks(Trouble::Disconnected).await;
+        for limit in [0, 1] {
+            world.charge(0, &[(limit, "key", 3)]).await;
+            let said = world.charge(0, &[(limit, "key", 4)]).await;
+            world.settle(0, said.receipt, 0).await;
+        }
+        world.recovers().await;
+        world.nodes[0].reconcile().await;
+        assert_eq!(world.central.standing(0, "key").remaining, 7);
+        // Three units of ten a second came back while it was away.
+        assert_eq!(world.central.standing(1, "key").remaining, 10);
+    });
+}

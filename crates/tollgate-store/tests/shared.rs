@@ -1,0 +1,15 @@
+//! Nodes on real servers: what every store must do, and what holds between nodes and while the server is away.
+#![cfg(feature = "redis")]
+
+#[path = "behaviour/mod.rs"]
+mod behaviour;
+#[path = "shared/faults.rs"]
+mod faults;
+#[path = "shared/nodes.rs"]
+mod nodes;
+#[path = "servers/mod.rs"]
+mod servers;
+#[path = "shared/suite.rs"]
+mod suite;
+#[path = "shared/together.rs"]
+mod together;
