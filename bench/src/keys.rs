@@ -1,16 +1,27 @@
-//! Keys of 24 bytes, held as people hold them: as strings. And orders in which they are asked for.
+//! Keys of 24 bytes, and orders in which they are asked for.
 
-/// A key. Governor keeps its keys, ours keeps their hashes only; both are asked by reference.
-pub type Key = String;
+/// A key, held in place.
+pub type Key = [u8; 24];
 
 /// The `number`th key.
 pub fn key(number: usize) -> Key {
-    format!("customer-{number:015}")
+    let mut key = *b"customer-000000000000000";
+    let mut rest = number;
+    for digit in key.iter_mut().skip(9).rev() {
+        *digit += (rest % 10) as u8;
+        rest /= 10;
+    }
+    key
 }
 
-/// The first `count` keys.
-pub fn keys(count: usize) -> Vec<Key> {
-    (0..count).map(key).collect()
+/// Numbers of keys, over and over.
+pub struct Order(Vec<u32>);
+
+impl Order {
+    /// The one at `place`.
+    pub fn at(&self, place: usize) -> usize {
+        self.0[place % self.0.len()] as usize
+    }
 }
 
 /// A small generator of random numbers (xorshift), the same in every run.
@@ -32,13 +43,14 @@ impl Random {
 }
 
 /// `length` of `count` keys' numbers, each as likely.
-pub fn uniform(count: usize, length: usize, seed: u64) -> Vec<u32> {
+pub fn uniform(count: usize, length: usize, seed: u64) -> Order {
     let mut random = Random::new(seed);
-    (0..length).map(|_| ((u128::from(random.next()) * count as u128) >> 64) as u32).collect()
+    let pick = |_| ((u128::from(random.next()) * count as u128) >> 64) as u32;
+    Order((0..length).map(pick).collect())
 }
 
 /// `length` of `count` keys' numbers by Zipf's law with exponent 1; which number is how popular is random.
-pub fn zipf(count: usize, length: usize, seed: u64) -> Vec<u32> {
+pub fn zipf(count: usize, length: usize, seed: u64) -> Order {
     let mut random = Random::new(seed);
     let mut sums = Vec::with_capacity(count);
     let mut sum = 0.0;
@@ -52,5 +64,5 @@ pub fn zipf(count: usize, length: usize, seed: u64) -> Vec<u32> {
         // A permutation that scatters neighbouring ranks.
         (rank as u64 * 0x9e37_79b1 % count as u64) as u32
     };
-    (0..length).map(|_| pick(&mut random)).collect()
+    Order((0..length).map(|_| pick(&mut random)).collect())
 }

@@ -1,5 +1,6 @@
 //! The limiters that are compared, with like parameters.
 
+use std::hash::Hash;
 use std::num::NonZeroU32;
 
 use governor::clock::{DefaultClock, QuantaClock};
@@ -78,16 +79,16 @@ pub fn governor_direct(rule: Rule) -> governor::DefaultDirectRateLimiter {
     RateLimiter::direct_with_clock(rule.quota(), DefaultClock::default())
 }
 
-/// Governor by key, a string of its own for each, over DashMap with ahash.
-pub type GovernorKeyed = RateLimiter<
-    Key,
-    DashMapStateStore<Key, ahash::RandomState>,
+/// Governor by key over DashMap with ahash.
+pub type GovernorKeyed<K> = RateLimiter<
+    K,
+    DashMapStateStore<K, ahash::RandomState>,
     QuantaClock,
     NoOpMiddleware<governor::clock::QuantaInstant>,
 >;
 
 /// Governor by key.
-pub fn governor_keyed(rule: Rule) -> GovernorKeyed {
+pub fn governor_keyed<K: Hash + Eq + Clone>(rule: Rule) -> GovernorKeyed<K> {
     let hasher = ahash::RandomState::new();
     RateLimiter::dashmap_with_clock_and_hasher(rule.quota(), QuantaClock::default(), hasher)
 }
@@ -103,11 +104,11 @@ pub fn direct<C: Clock>(rule: Rule, clock: C) -> DirectLimiter<C> {
 }
 
 /// Ours by key.
-pub fn keyed<C: Clock>(limit: Limit, max_keys: usize, clock: C) -> KeyedLimiter<str, C> {
+pub fn keyed<C: Clock>(limit: Limit, max_keys: usize, clock: C) -> KeyedLimiter<Key, C> {
     KeyedLimiter::new(limit, max_keys, clock).expect("a bucket")
 }
 
 /// Ours by key, by the system's clock.
-pub fn keyed_exact(rule: Rule, max_keys: usize) -> KeyedLimiter<str, SystemClock> {
+pub fn keyed_exact(rule: Rule, max_keys: usize) -> KeyedLimiter<Key, SystemClock> {
     keyed(rule.limit(), max_keys, SystemClock::new())
 }

@@ -13,6 +13,8 @@ pub struct Measured {
     pub unit: &'static str,
     /// What is to be held.
     pub target: Target,
+    /// Other programs left hardly a moment of it alone.
+    pub disturbed: bool,
 }
 
 /// What is to be held.
@@ -55,8 +57,9 @@ pub fn print(row: &Measured) {
         (_, true) => "ok",
         (_, false) => "MISSED",
     };
+    let disturbed = if row.disturbed { ", disturbed" } else { "" };
     println!(
-        "| {} | {:.1} {} | {:.1} | {:.3} | {target} | {verdict} |",
+        "| {} | {:.1} {} | {:.1} | {:.3} | {target} | {verdict}{disturbed} |",
         row.name,
         row.ours,
         row.unit,

@@ -4,57 +4,51 @@ use std::hint::black_box;
 
 use tollgate_store::{CachedClock, SystemClock};
 
-use crate::harness::compare;
+use crate::harness::{Contest, compare};
 use crate::keys::key;
 use crate::peers::{Rule, governor_default, keyed, keyed_exact};
 use crate::table::{Measured, Target};
 
-const CALLS: usize = 1_000_000;
-
 /// Admitted by one and two threads, and refused by two.
 pub fn run(name: &str) -> Vec<Measured> {
-    let key = key(7);
-    let peer = governor_default(Rule::Admits);
-    let ours = keyed_exact(Rule::Admits, 1_000_000);
-    let clock = CachedClock::new(SystemClock::new());
-    let cached = keyed(Rule::Admits.limit(), 1_000_000, clock);
-    let refusing = governor_default(Rule::Refuses);
-    let ours_refusing = keyed_exact(Rule::Refuses, 1_000_000);
-    let exact = |_: usize, _: usize| {
-        black_box(ours.check(&key).is_ok());
-    };
-    let cached = |_: usize, _: usize| {
-        black_box(cached.check(&key).is_ok());
-    };
-    let refused = |_: usize, _: usize| {
-        black_box(ours_refusing.check(&key).is_ok());
-    };
-    let theirs = |_: usize, _: usize| {
-        black_box(peer.check_key(&key).is_ok());
-    };
-    let theirs_refused = |_: usize, _: usize| {
-        black_box(refusing.check_key(&key).is_ok());
-    };
-    let row = |what: &str| format!("{name}: {what}");
+    let contest = |threads, target| Contest { name, target, threads, calls: 10_000 };
     vec![
-        compare(&row("admitted, 1 thread"), Target::Ratio(0.6), 1, CALLS, exact, theirs),
-        compare(&row("admitted, 2 threads"), Target::Ratio(0.55), 2, CALLS, exact, theirs),
-        compare(
-            &row("admitted, 1 thread, cached clock"),
-            Target::Ratio(0.45),
-            1,
-            CALLS,
-            cached,
-            theirs,
-        ),
-        compare(
-            &row("admitted, 2 threads, cached clock"),
-            Target::Ratio(0.45),
-            2,
-            CALLS,
-            cached,
-            theirs,
-        ),
-        compare(&row("refused, 2 threads"), Target::Ratio(0.15), 2, CALLS, refused, theirs_refused),
+        exact(&contest(1, Target::Ratio(0.6)), "admitted", Rule::Admits),
+        exact(&contest(2, Target::Ratio(0.55)), "admitted", Rule::Admits),
+        cached(&contest(1, Target::Ratio(0.45))),
+        cached(&contest(2, Target::Ratio(0.45))),
+        exact(&contest(2, Target::Ratio(0.15)), "refused", Rule::Refuses),
     ]
+}
+
+fn exact(contest: &Contest<'_>, what: &str, rule: Rule) -> Measured {
+    let (key, peer, ours) = (key(7), governor_default(rule), keyed_exact(rule, 1_000_000));
+    let name = format!("{}: {what}, {} threads", contest.name, contest.threads);
+    compare(
+        &Contest { name: &name, ..*contest },
+        |_, _| (),
+        |()| {
+            black_box(ours.check(&key).is_ok());
+        },
+        |()| {
+            black_box(peer.check_key(&key).is_ok());
+        },
+    )
+}
+
+fn cached(contest: &Contest<'_>) -> Measured {
+    let (key, peer) = (key(7), governor_default(Rule::Admits));
+    let clock = CachedClock::new(SystemClock::new());
+    let ours = keyed(Rule::Admits.limit(), 1_000_000, clock);
+    let name = format!("{}: admitted, {} threads, cached clock", contest.name, contest.threads);
+    compare(
+        &Contest { name: &name, ..*contest },
+        |_, _| (),
+        |()| {
+            black_box(ours.check(&key).is_ok());
+        },
+        |()| {
+            black_box(peer.check_key(&key).is_ok());
+        },
+    )
 }

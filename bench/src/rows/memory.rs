@@ -1,12 +1,14 @@
-//! Resident bytes a key, all included, each in a process of its own: what the system has really given. Governor's keys are
-//! strings, and their bytes count; ours are hashes.
+//! Resident bytes a key, all included, each in a process of its own: what the system has really given. Ours keeps hashes;
+//! governor keeps keys, as strings of their own or, in rows that have no target, in place.
 
+use std::hash::Hash;
 use std::hint::black_box;
 
+use tollgate_core::Limit;
 use tollgate_store::SystemClock;
 
 use super::alone as measure;
-use crate::keys::key;
+use crate::keys::{Key, key};
 use crate::peers::{BEGIN, Rule, begin, governor_keyed, keyed, window};
 use crate::table::{Measured, Target};
 
@@ -14,12 +16,17 @@ use crate::table::{Measured, Target};
 pub fn run(name: &str) -> Vec<Measured> {
     let mut rows = Vec::new();
     for (keys, count) in [("1 M", "1000000"), ("10 M", "10000000")] {
-        let [peer, _] = measure(&format!("memory governor {count}"));
-        for (words, what, target) in [("one word", "bucket", 0.35), ("two words", "window", 0.5)] {
-            let [ours, _] = measure(&format!("memory {what} {count}"));
-            let name = format!("{name}: {keys} keys, {words}");
-            rows.push(Measured { name, ours, peer, unit: "B", target: Target::Ratio(target) });
-        }
+        let [one, _] = measure(&format!("memory bucket {count}"));
+        let [two, _] = measure(&format!("memory window {count}"));
+        let [strings, _] = measure(&format!("memory governor-strings {count}"));
+        let [in_place, _] = measure(&format!("memory governor-in-place {count}"));
+        let mut row = |what: &str, ours, peer, target| {
+            let name = format!("{name}: {keys} keys, {what}");
+            rows.push(Measured { name, ours, peer, unit: "B", target, disturbed: false });
+        };
+        row("one word", one, strings, Target::Ratio(0.35));
+        row("two words", two, strings, Target::Ratio(0.5));
+        row("one word, the peer's keys in place", one, in_place, Target::None);
     }
     rows
 }
@@ -30,29 +37,36 @@ pub fn alone(what: &str) -> Option<[f64; 2]> {
         return None;
     };
     let count: usize = count.parse().ok()?;
-    let before = resident();
-    let after = match what {
-        "governor" => {
-            let limiter = governor_keyed(Rule::Admits);
-            (0..count).for_each(|number| {
-                black_box(limiter.check_key_n(&key(number), begin()).is_ok());
-            });
-            let after = resident();
-            black_box(limiter.len());
-            after
-        }
-        _ => {
-            let limit = if what == "bucket" { Rule::Admits.limit() } else { window(1_000_000) };
-            let limiter = keyed(limit, 2 * count, SystemClock::new());
-            (0..count).for_each(|number| {
-                black_box(limiter.check_n(&key(number), BEGIN.into()).is_ok());
-            });
-            let after = resident();
-            assert_eq!(limiter.len(), count);
-            after
-        }
+    let bytes = match what {
+        "governor-strings" => governor(count, |key| String::from_utf8_lossy(&key).into_owned()),
+        "governor-in-place" => governor(count, |key| key),
+        "bucket" => ours(count, Rule::Admits.limit()),
+        "window" => ours(count, window(1_000_000)),
+        _ => return None,
     };
-    Some([(after - before) as f64 / count as f64, 0.0])
+    Some([bytes as f64 / count as f64, 0.0])
+}
+
+fn governor<K: Hash + Eq + Clone>(count: usize, of: impl Fn(Key) -> K) -> u64 {
+    let before = resident();
+    let limiter = governor_keyed(Rule::Admits);
+    (0..count).for_each(|number| {
+        black_box(limiter.check_key_n(&of(key(number)), begin()).is_ok());
+    });
+    let after = resident();
+    black_box(limiter.len());
+    after - before
+}
+
+fn ours(count: usize, limit: Limit) -> u64 {
+    let before = resident();
+    let limiter = keyed(limit, 2 * count, SystemClock::new());
+    (0..count).for_each(|number| {
+        black_box(limiter.check_n(&key(number), BEGIN.into()).is_ok());
+    });
+    let after = resident();
+    assert_eq!(limiter.len(), count);
+    after - before
 }
 
 /// Bytes of this process that are in memory.

@@ -25,6 +25,7 @@ pub fn run(name: &str) -> Vec<Measured> {
         peer: peer[at],
         unit: "ms",
         target: Target::Absolute(1.0),
+        disturbed: false,
     };
     vec![
         row("of an insert while growing to 10 M keys", 0),

@@ -41,7 +41,7 @@ impl<W: Word> Bucket<W> {
 
     /// Whole microseconds, rounded up. Most rates divide a million, and need no division here.
     #[inline]
-    fn micros(&self, ticks: W) -> Micros {
+    pub(crate) fn micros(&self, ticks: W) -> Micros {
         if self.per_micro == W::from(1) {
             return Micros::new(ticks.low());
         }

@@ -49,8 +49,8 @@ impl Bucket64 {
     #[inline]
     pub fn step(&self, word: u64, now: Timestamp, cost: u64) -> Result<u64, Refused64> {
         let base = self.0.ticks(now.as_micros());
-        let missing = self.0.missing(word, base);
         let clamped = word.min(base + self.0.ceiling);
+        let missing = clamped.saturating_sub(base);
         if cost > self.0.units {
             return Err(Refused64 { word: clamped, excess: NEVER });
         }
@@ -66,7 +66,7 @@ impl Bucket64 {
     pub fn retry(&self, refused: &Refused64) -> Retry {
         match refused.excess {
             NEVER => Retry::Never,
-            excess => Retry::After(Micros::new(excess.div_ceil(self.0.per_micro))),
+            excess => Retry::After(self.0.micros(excess)),
         }
     }
 
@@ -82,7 +82,7 @@ impl Bucket64 {
     #[inline]
     pub fn reset(&self, word: u64, now: Timestamp) -> Micros {
         let missing = self.0.missing(word, self.0.ticks(now.as_micros()));
-        Micros::new(missing.div_ceil(self.0.per_micro))
+        self.0.micros(missing)
     }
 
     /// Whether forgetting `word` at `now` would give its key nothing.

@@ -2,7 +2,8 @@
 //!
 //! - [`Algorithm`] and [`Rules`] say what is asked for; [`Limit::new`] checks and compiles it. Whatever could overflow is
 //!   refused there, so that nothing wraps, saturates or rounds later.
-//! - [`step`] asks several limits about one request each and charges all or none. It is the only way to a decision.
+//! - [`step`] asks several limits about one request each and charges all or none. It is the only way to a decision;
+//!   [`Checking`] and [`Committing`] are its halves.
 //! - [`Limit::settle`] and [`Limit::release`] correct it afterwards, [`Limit::carry_over`] takes what was counted into new
 //!   parameters, [`Limit::standing`] looks.
 //! - [`State`] is what is remembered of one key; [`Limit::encode`] packs the small ones in a word or two. [`Bucket64`] is the
@@ -54,6 +55,6 @@ pub use outcome::{Decision, Outcome, Retry, Standing};
 pub use rate::{Burst, Rate};
 pub use spec_error::SpecError;
 pub use state::{Cells, Charged, Log, Slots, State};
-pub use step::{Asked, step};
+pub use step::{Asked, Checking, Committing, step};
 pub use time::{Micros, Period, Timestamp};
 pub use words::Words;

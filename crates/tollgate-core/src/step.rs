@@ -1,6 +1,6 @@
 //! The one entry that steps several limits all or nothing.
 
-use crate::moment::{AT_ONCE, Checked, Commit, Moment, Ticket};
+use crate::moment::{AT_ONCE, Commit, Moment, Ticket};
 use crate::{Decision, Limit, Micros, Outcome, Period, State, Timestamp};
 
 /// One limit asked for one key.
@@ -63,47 +63,95 @@ pub fn step(
     outcomes: &mut [Outcome],
 ) -> Decision {
     let outcomes = &mut outcomes[..asked.len()];
-    let mut decision = Decision { admitted: true, delay: Micros::ZERO, retry: AT_ONCE };
+    let mut checking = Checking::at(now);
     for (ask, outcome) in asked.iter_mut().zip(outcomes.iter_mut()) {
-        *outcome = Outcome::begun(ask.check(now), now);
-        if !ask.limit.rules().shadow {
-            decision.admitted &= !outcome.refused;
-            decision.delay = decision.delay.max(outcome.wait);
-        }
+        checking.check(ask, outcome);
     }
-    if !decision.admitted {
-        decision.delay = Micros::ZERO;
-    }
-    let held = hold.map(|hold| decision.delay.get().saturating_add(hold.get()));
-    let ticket = Ticket { number: ticket, held };
+    let mut committing = checking.all_checked(ticket, hold);
     for (ask, outcome) in asked.iter_mut().zip(outcomes.iter_mut()) {
-        ask.commit(decision.admitted, now, ticket, outcome);
-        if !decision.admitted && !ask.limit.rules().shadow {
-            decision.retry = decision.retry.max(outcome.retry);
-        }
+        committing.commit(ask, outcome);
     }
-    decision
+    committing.decision()
 }
 
-impl Asked<'_> {
-    /// What the limit alone says; nothing is taken yet.
+/// The first half of [`step`], one limit at a time, for those who keep limits, states and outcomes in places of their own:
+/// each is checked, and nothing is taken yet.
+#[derive(Debug)]
+pub struct Checking {
+    now: Timestamp,
+    decision: Decision,
+}
+
+/// The second half of [`step`]: each limit that was checked is charged, or tells when it would be.
+#[derive(Debug)]
+pub struct Committing {
+    now: Timestamp,
+    decision: Decision,
+    ticket: Ticket,
+}
+
+impl Checking {
+    /// Nothing is checked yet.
+    #[must_use]
     #[inline]
-    fn check(&mut self, now: Timestamp) -> Checked {
-        let at = Moment::new(now, self.period.as_ref());
-        self.limit.plan().check(self.state, self.cost, at)
+    pub fn at(now: Timestamp) -> Checking {
+        Checking { now, decision: Decision { admitted: true, delay: Micros::ZERO, retry: AT_ONCE } }
     }
 
-    /// Takes what this limit's rules say, and tells how it then stands.
+    /// Hears what a limit alone says.
+    ///
+    /// # Panics
+    /// Where a quota comes without its period.
     #[inline]
-    fn commit(&mut self, admitted: bool, now: Timestamp, ticket: Ticket, outcome: &mut Outcome) {
-        let (rules, refused) = (self.limit.rules(), outcome.refused);
+    pub fn check(&mut self, asked: &mut Asked<'_>, outcome: &mut Outcome) {
+        let at = Moment::new(self.now, asked.period.as_ref());
+        let checked = asked.limit.plan().check(asked.state, asked.cost, at);
+        *outcome = Outcome::begun(checked, self.now);
+        if !asked.limit.rules().shadow {
+            self.decision.admitted &= !outcome.refused;
+            self.decision.delay = self.decision.delay.max(outcome.wait);
+        }
+    }
+
+    /// All have been heard. `ticket` and `hold` are [`step`]'s.
+    #[must_use]
+    #[inline]
+    pub fn all_checked(self, ticket: u64, hold: Option<Micros>) -> Committing {
+        let Checking { now, mut decision } = self;
+        if !decision.admitted {
+            decision.delay = Micros::ZERO;
+        }
+        let held = hold.map(|hold| decision.delay.get().saturating_add(hold.get()));
+        Committing { now, decision, ticket: Ticket { number: ticket, held } }
+    }
+}
+
+impl Committing {
+    /// Takes what the limit's rules say, and tells in `outcome`, which is [`Checking::check`]'s, how it then stands.
+    ///
+    /// # Panics
+    /// Where a quota comes without its period.
+    #[inline]
+    pub fn commit(&mut self, asked: &mut Asked<'_>, outcome: &mut Outcome) {
+        let (admitted, refused) = (self.decision.admitted, outcome.refused);
+        let rules = asked.limit.rules();
         let take = (admitted && !refused) || rules.count_refused || (rules.overdraw && refused);
         let retry = refused || (!admitted && rules.count_refused);
-        let what = Commit { cost: self.cost, take, retry, ticket };
-        let at = Moment::new(now, self.period.as_ref());
-        self.limit.plan().commit(self.state, at, &what, outcome);
+        let what = Commit { cost: asked.cost, take, retry, ticket: self.ticket };
+        let at = Moment::new(self.now, asked.period.as_ref());
+        asked.limit.plan().commit(asked.state, at, &what, outcome);
         if !admitted {
             outcome.wait = Micros::ZERO;
+            if !rules.shadow {
+                self.decision.retry = self.decision.retry.max(outcome.retry);
+            }
         }
+    }
+
+    /// What all say together.
+    #[must_use]
+    #[inline]
+    pub fn decision(&self) -> Decision {
+        self.decision
     }
 }

@@ -57,6 +57,14 @@ fn core_is_pure() {
 }
 
 #[test]
+fn only_prefetch_rs_is_unsafe() {
+    let found = lines_with(&["unsafe ", "unsafe_code"], |path| {
+        !path.ends_with("tollgate-store/src/memory/table/prefetch.rs")
+    });
+    assert_clean("only tollgate-store/src/memory/table/prefetch.rs is unsafe", &found);
+}
+
+#[test]
 fn nothing_is_left_open() {
     let open = [
         concat!("todo", "!("),

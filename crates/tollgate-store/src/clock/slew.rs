@@ -83,8 +83,8 @@ impl<S: Source> Slewed<S> {
         let micros = self.line.micros.load(Ordering::Relaxed);
         let rate = self.line.rate.load(Ordering::Relaxed);
         let window = self.line.window.load(Ordering::Relaxed);
-        // A reading a little behind the line's beginning (another core's) is the beginning.
-        let passed = self.source.ticks().saturating_sub(begin);
+        // A reading a little behind the line's beginning (another core's) is far outside the window.
+        let passed = self.source.ticks().wrapping_sub(begin);
         fence(Ordering::Acquire);
         // The line was the right one even after the ticks were read.
         let same = self.line.version.load(Ordering::Relaxed) == version;

@@ -3,9 +3,9 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use tollgate_core::{Asked, Bucket64, Limit, Micros, State, step};
+use tollgate_core::{Asked, Bucket64, Limit, Micros, Outcome, State, step};
 
-use super::{Refused, UNDECIDED, UnsupportedLimit, supported};
+use super::{Refused, UnsupportedLimit, supported};
 use crate::{Clock, SystemClock};
 
 /// A limiter without keys: one atomic word for buckets of ordinary parameters, a small mutex for all else.
@@ -105,7 +105,7 @@ impl<C: Clock> DirectLimiter<C> {
     ) -> Result<Micros, Refused> {
         let mut state = state.lock();
         let now = self.clock.now();
-        let mut outcomes = [UNDECIDED];
+        let mut outcomes = [Outcome::default()];
         let mut asked = [Asked { limit, state: &mut state, cost, period: None }];
         // A log's entries are never given back, so one ticket does for all.
         let decision = step(&mut asked, now, 0, None, &mut outcomes);

@@ -11,7 +11,8 @@ use tollgate_core::{Bucket64, Decision, Limit, Micros, Retry, Timestamp};
 
 use super::{Refused, UnsupportedLimit, supported};
 use crate::memory::{
-    Again, Ask, Counter, KeyHash, KeyHasher, PATIENCE, Room, Table, attempt, make_room,
+    Again, Ask, Backoff, Counter, KeyHash, KeyHasher, PATIENCE, Plan, Room, Table, attempt,
+    make_room,
 };
 use crate::{Call, Clock, Definition, LimitId, Shape, Sharing, SystemClock};
 
@@ -97,7 +98,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
     /// [`Refused`], and then nothing was taken.
     #[inline]
     pub fn check_n(&self, key: &K, cost: u64) -> Result<Micros, Refused> {
-        self.check_hash(self.hasher.hash(key), cost, self.clock.now())
+        self.check_hash(self.hasher.hash_value(key), cost, self.clock.now())
     }
 
     /// Takes one unit of each key, each for itself, in order: what [`KeyedLimiter::check`] would answer for each, at one
@@ -111,7 +112,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
         K: 'k,
     {
         let hashes: SmallVec<[KeyHash; 16]> =
-            keys.into_iter().map(|key| self.hasher.hash(key)).collect();
+            keys.into_iter().map(|key| self.hasher.hash_value(key)).collect();
         if let Some(table) = self.counter.table() {
             hashes.iter().for_each(|hash| table.touch(*hash));
         }
@@ -156,6 +157,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
         cost: u64,
         now: Timestamp,
     ) -> Result<Micros, Refused> {
+        let mut met = Backoff::default();
         while let Ok(look) = table.look(key) {
             if !look.is_present() {
                 break;
@@ -168,6 +170,7 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
             if next == seen || table.replace(&look, [next, 0]) {
                 return answer;
             }
+            met.pause();
         }
         self.check_any(key, cost, now)
     }
@@ -179,8 +182,9 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
         let call = Call { charges: &[], now, hold: None };
         let (mut key, mut searches) = (key, 0);
         loop {
-            let ask = [Ask { counter, key, cost, period: None, place: 0 }];
-            match attempt(&ask, &call, &self.tickets) {
+            let mut plan = Plan::default();
+            plan.add(Ask::new(counter, key, cost));
+            match attempt(&mut plan, &call, &self.tickets) {
                 Ok(decided) => return answer(&decided.decision),
                 Err(Again::Changed | Again::Moved) => {}
                 Err(Again::Full(_)) => {

@@ -5,7 +5,7 @@ mod keyed;
 
 use std::fmt;
 
-use tollgate_core::{Algorithm, Limit, Micros, Outcome, Retry, Standing, Timestamp};
+use tollgate_core::{Algorithm, Limit, Retry};
 
 pub use direct::DirectLimiter;
 pub use keyed::KeyedLimiter;
@@ -58,15 +58,3 @@ fn supported(limit: &Limit) -> Result<(), UnsupportedLimit> {
         _ => Ok(()),
     }
 }
-
-/// Before a step.
-pub(crate) const UNDECIDED: Outcome = Outcome {
-    refused: false,
-    wait: Micros::ZERO,
-    retry: Retry::After(Micros::ZERO),
-    units: 0,
-    fraction: 0,
-    at: Timestamp::EPOCH,
-    changed: false,
-    standing: Standing { remaining: 0, reset: Micros::ZERO, next: Micros::ZERO },
-};

@@ -46,7 +46,7 @@ impl MemoryStore {
     /// # Errors
     /// [`StoreError::UnknownLimit`], [`StoreError::MissingPeriod`].
     pub fn peek_now(&self, charge: &Charge<'_>, now: Timestamp) -> Result<Standing, StoreError> {
-        let key = self.hasher.hash(charge.key);
+        let key = self.hasher.hash_bytes(charge.key);
         loop {
             let registry = self.registry.load();
             let counter = registry.get(charge.limit)?;
@@ -65,7 +65,7 @@ impl MemoryStore {
     /// # Errors
     /// [`StoreError::UnknownLimit`].
     pub fn reset_now(&self, limit: LimitId, key: &[u8]) -> Result<(), StoreError> {
-        let key = self.hasher.hash(key);
+        let key = self.hasher.hash_bytes(key);
         loop {
             let registry = self.registry.load();
             if registry.get(limit)?.forget(key).is_ok() {

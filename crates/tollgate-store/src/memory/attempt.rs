@@ -3,16 +3,13 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use smallvec::SmallVec;
-use tollgate_core::State;
+use tollgate_core::{Checking, Decision};
 
-use super::charge::{Decided, step_all};
-use super::counter::{Counts, Moved};
+use super::counter::Moved;
 use super::hash::KeyHash;
-use super::lines::Lines;
-use super::plan::Ask;
+use super::lines;
+use super::plan::{Ask, Plan};
 use super::shards::Shards;
-use super::table::Look;
 use crate::Call;
 
 /// Why an attempt came to nothing.
@@ -31,134 +28,132 @@ impl From<Moved> for Again {
     }
 }
 
-/// What was read of each ask's key; `None` where its states are in locked maps.
-pub(crate) type Looks = SmallVec<[Option<Look>; 4]>;
+/// What was decided; what each ask was answered is in the plan.
+#[derive(Clone, Copy)]
+pub(crate) struct Decided {
+    pub(crate) decision: Decision,
+    /// The ticket it was decided under.
+    pub(crate) ticket: u64,
+}
 
 /// Decides once.
+#[inline]
 pub(crate) fn attempt(
-    asks: &[Ask<'_>],
+    plan: &mut Plan<'_>,
     call: &Call<'_>,
     tickets: &AtomicU64,
 ) -> Result<Decided, Again> {
-    if asks.iter().all(|ask| matches!(ask.counter.counts, Counts::Table(_))) {
-        optimistic(asks, call)
-    } else {
-        locking(asks, call, tickets)
-    }
+    if plan.locks { locking(plan, call, tickets) } else { optimistic(plan, call) }
 }
 
 /// All states are in tables: step on copies, then move the lines on from the versions that were read.
 #[inline]
-fn optimistic(asks: &[Ask<'_>], call: &Call<'_>) -> Result<Decided, Again> {
-    let mut looks = look_all(asks)?;
-    let mut states: SmallVec<[State; 4]> = SmallVec::new();
-    for (ask, look) in asks.iter().zip(&looks) {
-        states.push(look.as_ref().map_or(State::Fresh, |look| ask.counter.state(look)));
+fn optimistic(plan: &mut Plan<'_>, call: &Call<'_>) -> Result<Decided, Again> {
+    let (asks, unordered) = (&mut plan.asks[..], plan.unordered);
+    for ask in &mut *asks {
+        ask.read()?;
+        ask.state = ask.counter.state(&ask.look);
     }
     // No state of one or two words asks for a ticket.
-    let decided = step_all(asks, &mut states, call, 0);
-    let changed = |index: usize| decided.outcomes[index].changed;
-    if insert_all(asks, &looks, changed, call)? {
-        // What was decided holds if all keys are as they were, and the new ones have their entries.
-        let before = std::mem::replace(&mut looks, look_all(asks)?);
-        let same = |(index, ask): (usize, &Ask<'_>)| match (&before[index], &looks[index]) {
-            (Some(before), Some(after)) => {
-                ask.counter.words(before) == ask.counter.words(after)
-                    && (after.is_present() || !changed(index))
-            }
-            _ => true,
-        };
-        if !asks.iter().enumerate().all(same) {
-            return Err(Again::Changed);
-        }
+    let decided = step_all(asks, call, 0);
+    if asks.iter().any(|ask| ask.outcome.changed && !ask.look.is_present()) {
+        insert_all(asks, call)?;
     }
-    let lines = Lines::lock(asks, &looks, changed)?;
-    if !lines.others_still(asks, &looks) {
-        lines.unlock(|_| false);
+    lines::lock(asks, unordered, |ask| ask.outcome.changed)?;
+    if !lines::others_still(asks) {
+        lines::unlock(asks, unordered, |_| false);
         return Err(Again::Changed);
     }
-    lines.write(asks, &looks, &states);
-    lines.unlock(changed);
+    lines::write(asks);
+    lines::unlock(asks, unordered, |ask| ask.outcome.changed);
     Ok(decided)
 }
 
-/// Gives those changed keys that have none their entries; says whether there were any.
-fn insert_all(
-    asks: &[Ask<'_>],
-    looks: &Looks,
-    changed: impl Fn(usize) -> bool,
-    call: &Call<'_>,
-) -> Result<bool, Again> {
+/// Gives those changed keys that have none their entries, and reads all anew. What was decided holds if they are as they
+/// were.
+#[inline(never)]
+fn insert_all(asks: &mut [Ask<'_>], call: &Call<'_>) -> Result<(), Again> {
+    for index in 0..asks.len() {
+        if asks[index].outcome.changed && !asks[index].look.is_present() {
+            insert(asks, index, call)?;
+        }
+    }
+    for ask in asks {
+        let before = ask.counter.words(&ask.look);
+        ask.read()?;
+        let same = ask.counter.words(&ask.look) == before;
+        if !same || (ask.outcome.changed && !ask.look.is_present()) {
+            return Err(Again::Changed);
+        }
+    }
+    Ok(())
+}
+
+/// Some states are in locked maps, and are changed in place: lock everything beforehand.
+#[inline(never)]
+fn locking(plan: &mut Plan<'_>, call: &Call<'_>, tickets: &AtomicU64) -> Result<Decided, Again> {
+    let (asks, unordered) = (&mut plan.asks[..], plan.unordered);
     let mut inserted = false;
-    for (index, look) in looks.iter().enumerate() {
-        if look.as_ref().is_some_and(|look| !look.is_present()) && changed(index) {
+    for index in 0..asks.len() {
+        asks[index].read()?;
+        if asks[index].table().is_some() && !asks[index].look.is_present() {
             insert(asks, index, call)?;
             inserted = true;
         }
     }
-    Ok(inserted)
-}
-
-/// Some states are in locked maps, and are changed in place: lock everything beforehand.
-fn locking(asks: &[Ask<'_>], call: &Call<'_>, tickets: &AtomicU64) -> Result<Decided, Again> {
-    let looks = look_all(asks)?;
-    let absent = |look: &Option<Look>| look.is_some_and(|look| !look.is_present());
-    if looks.iter().any(absent) {
-        for index in (0..asks.len()).filter(|index| absent(&looks[*index])) {
-            insert(asks, index, call)?;
-        }
+    if inserted {
         return Err(Again::Changed);
     }
     let mut shards = Shards::lock(asks)?;
     shards.enter(asks)?;
-    let lines = match Lines::lock(asks, &looks, |_| true) {
-        Ok(lines) => lines,
-        Err(again) => {
-            shards.leave(asks);
-            return Err(again);
-        }
-    };
-    let ticket = tickets.fetch_add(1, Ordering::Relaxed);
-    let mut states: SmallVec<[State; 4]> = SmallVec::new();
-    for (index, ask) in asks.iter().enumerate() {
-        states.push(match &looks[index] {
-            Some(look) => ask.counter.state(look),
-            None => shards.take(asks, index),
-        });
+    if let Err(again) = lines::lock(asks, unordered, |_| true) {
+        shards.leave(asks);
+        return Err(again);
     }
-    let decided = step_all(asks, &mut states, call, ticket);
-    let changed = |index: usize| decided.outcomes[index].changed;
-    lines.write_some(asks, &looks, &states, changed);
-    lines.unlock(changed);
-    shards.put_all(asks, states, changed, call.now);
+    for (index, ask) in asks.iter_mut().enumerate() {
+        ask.state = match ask.table() {
+            Some(_) => ask.counter.state(&ask.look),
+            None => shards.take(index, ask.key),
+        };
+    }
+    let decided = step_all(asks, call, tickets.fetch_add(1, Ordering::Relaxed));
+    lines::write(asks);
+    lines::unlock(asks, unordered, |ask| ask.outcome.changed);
+    shards.put_all(asks, call.now);
     Ok(decided)
 }
 
-/// Reads all keys that are in tables.
+/// Runs the arithmetic over the asks' states.
 #[inline]
-fn look_all(asks: &[Ask<'_>]) -> Result<Looks, Again> {
-    if asks.len() > 1 {
-        // All the lines are on their way before the first is waited for.
-        for ask in asks {
-            if let Counts::Table(table) = &ask.counter.counts {
-                table.touch(ask.key);
-            }
-        }
+fn step_all(asks: &mut [Ask<'_>], call: &Call<'_>, ticket: u64) -> Decided {
+    let mut checking = Checking::at(call.now);
+    for ask in &mut *asks {
+        let (mut asked, outcome) = ask.asked();
+        checking.check(&mut asked, outcome);
     }
-    let mut looks = Looks::new();
+    let mut committing = checking.all_checked(ticket, call.hold);
     for ask in asks {
-        looks.push(match &ask.counter.counts {
-            Counts::Table(table) => Some(ask.counter.look(table, ask.key)?),
-            Counts::Locked(_) => None,
-        });
+        let (mut asked, outcome) = ask.asked();
+        committing.commit(&mut asked, outcome);
     }
-    Ok(looks)
+    Decided { decision: committing.decision(), ticket }
+}
+
+impl Ask<'_> {
+    /// Reads its key, if that is in a table.
+    #[inline]
+    fn read(&mut self) -> Result<(), Moved> {
+        if let Some(table) = self.table() {
+            self.look = self.counter.look(table, self.key)?;
+        }
+        Ok(())
+    }
 }
 
 /// Gives an ask's key an entry in its table, as fresh as new.
 fn insert(asks: &[Ask<'_>], index: usize, call: &Call<'_>) -> Result<(), Again> {
     let ask = &asks[index];
-    let Counts::Table(table) = &ask.counter.counts else { return Ok(()) };
+    let Some(table) = ask.table() else { return Ok(()) };
     if ask.key != KeyHash::OVERFLOW && !ask.counter.room.enter() {
         return Err(Again::Full(index));
     }

@@ -2,6 +2,7 @@
 
 mod after;
 mod attempt;
+mod backoff;
 mod charge;
 mod counter;
 mod hash;
@@ -28,13 +29,14 @@ use tollgate_core::{Standing, Timestamp};
 
 use crate::{Call, Charge, Definition, LimitId, Store, StoreError, StoreOutcome, Taken};
 pub(crate) use attempt::{Again, attempt};
+pub(crate) use backoff::Backoff;
 pub(crate) use charge::PATIENCE;
 pub(crate) use counter::Counter;
 pub(crate) use hash::{KeyHash, KeyHasher};
 pub(crate) use make_room::make_room;
 #[cfg(feature = "redis")]
 pub(crate) use period::SeenPeriod;
-pub(crate) use plan::Ask;
+pub(crate) use plan::{Ask, Plan};
 use registry::Registry;
 pub(crate) use room::Room;
 pub(crate) use table::Table;

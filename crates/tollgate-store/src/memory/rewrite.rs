@@ -15,7 +15,7 @@ use crate::{LimitId, StoreError};
 impl MemoryStore {
     /// The store's own name of a key.
     pub(crate) fn name_of(&self, key: &[u8]) -> KeyHash {
-        self.hasher.hash(key)
+        self.hasher.hash_bytes(key)
     }
 
     /// Rewrites one key's state; `rewrite` says whether there is anything to write. `false`: the key is not remembered and

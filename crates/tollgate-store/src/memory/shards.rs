@@ -71,26 +71,20 @@ impl<'r> Shards<'r> {
         }
     }
 
-    /// Takes a state out; a new key's is fresh.
-    pub(super) fn take(&mut self, asks: &[Ask<'_>], index: usize) -> State {
-        let stored = asks[index].key.stored();
-        let state = self.shard(index).and_then(|shard| shard.keys.get_mut(&stored));
+    /// Takes an ask's state out; a new key's is fresh.
+    pub(super) fn take(&mut self, index: usize, key: KeyHash) -> State {
+        let state = self.shard(index).and_then(|shard| shard.keys.get_mut(&key.stored()));
         state.map(std::mem::take).unwrap_or_default()
     }
 
     /// Writes the states back; a new key that nothing was taken from is not remembered.
-    pub(super) fn put_all(
-        mut self,
-        asks: &[Ask<'_>],
-        states: SmallVec<[State; 4]>,
-        changed: impl Fn(usize) -> bool,
-        now: Timestamp,
-    ) {
-        for (index, state) in states.into_iter().enumerate() {
-            let ask = &asks[index];
+    pub(super) fn put_all(mut self, asks: &mut [Ask<'_>], now: Timestamp) {
+        for index in 0..asks.len() {
             let new = self.new[index];
             let Some(shard) = self.shard(index) else { continue };
-            if new && !changed(index) {
+            let state = std::mem::take(&mut asks[index].state);
+            let ask = &asks[index];
+            if new && !ask.outcome.changed {
                 leave(ask, true);
                 continue;
             }

@@ -7,6 +7,7 @@ use smallvec::SmallVec;
 use super::line::{self, Entry, Line, OVERFLOWED, Width};
 use super::rebuild::FULL;
 use super::{CHAIN, Elsewhere, Layout, TAIL, Table};
+use crate::memory::backoff::Backoff;
 use crate::memory::hash::KeyHash;
 use crate::memory::locked::Stage;
 
@@ -45,7 +46,7 @@ impl Table {
     pub(crate) fn insert(&self, key: KeyHash, words: [u64; 2]) -> Inserted {
         let shard = self.shard_of(key);
         let new = Entry { index: key.index_bits(), fingerprint: key.fingerprint, words };
-        let mut spins = 0;
+        let mut backoff = Backoff::default();
         loop {
             let layout = self.layout(shard);
             if layout.stage() != Stage::Here {
@@ -58,7 +59,7 @@ impl Table {
             if let Some(inserted) = self.insert_once(new, shard, layout) {
                 return inserted;
             }
-            line::pause(&mut spins);
+            backoff.pause();
         }
     }
 

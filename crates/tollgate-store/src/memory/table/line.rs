@@ -11,6 +11,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
+use crate::memory::backoff::Backoff;
 use crate::memory::hash::KeyHash;
 
 /// The words of a line.
@@ -74,24 +75,13 @@ impl Entry {
 /// The header of an unlocked line.
 #[inline]
 pub(super) fn unlocked(line: &Line) -> u64 {
-    let mut spins = 0;
+    let mut backoff = Backoff::default();
     loop {
         let header = line[0].load(Ordering::Acquire);
         if header & LOCKED == 0 {
             return header;
         }
-        pause(&mut spins);
-    }
-}
-
-/// Waits a little for somebody who writes; more as it goes on, since he may have been put aside.
-#[cold]
-pub(super) fn pause(spins: &mut u32) {
-    *spins += 1;
-    if *spins < 32 {
-        std::hint::spin_loop();
-    } else {
-        std::thread::yield_now();
+        backoff.pause();
     }
 }
 
@@ -134,18 +124,22 @@ pub(super) fn unlock_unchanged(line: &Line, header: u64) {
     line[0].store(header, Ordering::Release);
 }
 
-/// The entry of `fingerprint`.
+/// The entry of `fingerprint`. Looks at all places, since a branch on which one it is would be guessed wrong mostly.
 #[inline]
 pub(super) fn find(line: &Line, width: Width, fingerprint: u64) -> Option<usize> {
-    let is = |word: usize| line[word].load(Ordering::Relaxed) == fingerprint;
-    match width {
-        Width::One if is(2) => Some(0),
-        Width::One if is(4) => Some(1),
-        Width::One if is(6) => Some(2),
-        Width::Two if is(2) => Some(0),
-        Width::Two if is(5) => Some(1),
-        _ => None,
-    }
+    let is = |word: usize| usize::from(line[word].load(Ordering::Relaxed) == fingerprint);
+    // Entries of one line differ, so at most one of them is it.
+    let (found, entry) = match width {
+        Width::One => {
+            let [first, second, third] = [is(2), is(4), is(6)];
+            (first | second | third, second + 2 * third)
+        }
+        Width::Two => {
+            let [first, second] = [is(2), is(5)];
+            (first | second, second)
+        }
+    };
+    (found != 0).then_some(entry)
 }
 
 /// The state of an entry.

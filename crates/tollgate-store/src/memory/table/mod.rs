@@ -9,6 +9,7 @@
 
 mod insert;
 mod line;
+mod prefetch;
 mod rebuild;
 mod space;
 mod sweep;
@@ -92,7 +93,7 @@ impl Layout {
 }
 
 /// What was read of a key, and enough to tell later whether it still is so.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Look {
     shard: u32,
     /// The line of the entry; where there is none, the home.
@@ -175,7 +176,7 @@ impl Table {
     pub(crate) fn touch(&self, key: KeyHash) {
         let shard = self.shard_of(key);
         let home = self.layout(shard).home(key.index_bits());
-        self.space.line(shard, home)[0].load(Ordering::Relaxed);
+        prefetch::prefetch(self.space.line(shard, home));
     }
 
     /// Reads a key.
@@ -257,13 +258,13 @@ impl Table {
     }
 
     /// Whether what was read still is so. `held` tells of lines that the caller has locked.
-    pub(crate) fn still(&self, look: &Look, held: impl Fn(u32, u32) -> bool) -> bool {
+    pub(crate) fn still(&self, look: &Look, held: impl Fn((u32, u32)) -> bool) -> bool {
         std::sync::atomic::fence(Ordering::Acquire);
         let lines = look.line..look.line + u32::from(look.absent_over.max(1));
         let headers = lines.map(|line| {
             let header =
                 self.space.line(look.shard as usize, line as usize)[0].load(Ordering::Relaxed);
-            if held(look.shard, line) { header & !LOCKED } else { header }
+            if held((look.shard, line)) { header & !LOCKED } else { header }
         });
         headers.fold(0_u64, u64::wrapping_add) == look.header
     }

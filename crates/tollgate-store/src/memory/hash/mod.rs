@@ -2,7 +2,9 @@
 
 use std::hash::{BuildHasher, Hash, Hasher};
 
-use ahash::RandomState;
+mod lanes;
+
+use lanes::Secrets;
 
 /// What is remembered of a key: 64 bits that say where it lives, and 64 independent ones that say that it is it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -16,6 +18,13 @@ pub(crate) struct KeyHash {
 impl KeyHash {
     /// The one bucket that newcomers share where a limit remembers as many keys as it may. No key has this hash.
     pub(crate) const OVERFLOW: KeyHash = KeyHash { index: 0, fingerprint: 1 };
+
+    #[inline]
+    fn of([index, fingerprint]: [u64; 2]) -> KeyHash {
+        // 0 and 1 are taken: no place, and the overflow bucket.
+        let fingerprint = if fingerprint < 2 { fingerprint + 2 } else { fingerprint };
+        KeyHash { index, fingerprint }
+    }
 
     /// How many bits of the index are kept with a key, beside its shard.
     pub(crate) const INDEX_BITS: u32 = 21;
@@ -48,26 +57,30 @@ impl KeyHash {
     }
 }
 
-/// Two independently seeded hashes.
+/// Makes the hashes of keys, with secrets of its own.
 #[derive(Clone, Debug)]
-pub(crate) struct KeyHasher {
-    index: RandomState,
-    fingerprint: RandomState,
-}
+pub(crate) struct KeyHasher(Secrets);
 
 impl KeyHasher {
-    /// Seeds from the system's randomness.
+    /// Secrets from the system's randomness.
     pub(crate) fn new() -> KeyHasher {
-        KeyHasher { index: RandomState::new(), fingerprint: RandomState::new() }
+        KeyHasher(Secrets::new())
     }
 
-    /// The hash of `key`.
+    /// The hash of a key of any kind; another one than [`KeyHasher::hash_bytes`]'s.
     #[inline]
-    pub(crate) fn hash<K: Hash + ?Sized>(&self, key: &K) -> KeyHash {
-        let fingerprint = self.fingerprint.hash_one(key);
-        // 0 and 1 are taken: no place, and the overflow bucket.
-        let fingerprint = if fingerprint < 2 { fingerprint + 2 } else { fingerprint };
-        KeyHash { index: self.index.hash_one(key), fingerprint }
+    pub(crate) fn hash_value<K: Hash + ?Sized>(&self, key: &K) -> KeyHash {
+        let mut lanes = self.0.begin();
+        key.hash(&mut lanes);
+        KeyHash::of(lanes.end())
+    }
+
+    /// The hash of a key that is bytes and nothing else.
+    #[inline]
+    pub(crate) fn hash_bytes(&self, key: &[u8]) -> KeyHash {
+        let mut lanes = self.0.begin();
+        lanes.write(key);
+        KeyHash::of(lanes.end())
     }
 }
 
