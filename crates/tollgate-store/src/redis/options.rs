@@ -94,6 +94,15 @@ impl RedisOptions {
                 reason: "a socket file is not encrypted; drop the TLS options".to_owned(),
             });
         }
+        let sentinels = match &self.topology {
+            Topology::Sentinel { credentials, .. } => Some(credentials),
+            Topology::Single(_) | Topology::Cluster { .. } => None,
+        };
+        for credentials in [Some(&self.credentials), sentinels].into_iter().flatten() {
+            if let Credentials { user: Some(user), password: None } = credentials {
+                return Err(RedisOptionsError::NoPassword { user: user.clone() });
+            }
+        }
         if self.connections == 0 || self.in_flight == 0 {
             return Err(RedisOptionsError::Zero);
         }

@@ -36,6 +36,11 @@ pub enum RedisOptionsError {
         /// The number that was asked for.
         database: u32,
     },
+    /// A user has no password, so nobody would log in.
+    NoPassword {
+        /// The user.
+        user: String,
+    },
     /// No connection, or no call in flight, is allowed.
     Zero,
     /// A file cannot be used.
@@ -82,6 +87,11 @@ impl fmt::Display for RedisOptionsError {
             RedisOptionsError::DatabaseOfCluster { database } => write!(
                 f,
                 "a cluster has no database {database}, only 0; drop the number, and keep policies apart by `namespace`"
+            ),
+            RedisOptionsError::NoPassword { user } => write!(
+                f,
+                "the store's user `{user}` has no password, so nobody would log in; write redis://{user}:password@host, \
+                 or redis://:password@host for a server with one password for all"
             ),
             RedisOptionsError::Zero => f.write_str(
                 "the store's options allow no connection or no call in flight; at least 1 is right",

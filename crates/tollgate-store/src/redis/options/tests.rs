@@ -77,6 +77,8 @@ fn errors_say_what_would_be_right() {
         ("redis+sentinel://h", "the primary's name of the store's URL is missing"),
         ("unix://run/redis.sock", "three slashes"),
         ("redis://u:%zz@h", "%25"),
+        ("redis://u@h", "the store's user `u` has no password"),
+        ("redis+sentinel://h/m?sentinel_user=s", "the store's user `s` has no password"),
         ("redis://h?tls_ca=/a", "unknown parameter `tls_ca`"),
         ("rediss://h?tls_insecure=yes", "true, or left out"),
     ] {

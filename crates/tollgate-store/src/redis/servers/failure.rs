@@ -5,8 +5,7 @@ use redis::ServerError;
 use crate::Trouble;
 use crate::redis::Endpoint;
 
-/// What to do about a call that a server refused. Only `Unknown`, `Moved`, `Ask` and `Later` say that it was not
-/// executed and may be sent again.
+/// What to do about a call that a server refused. All but `Trouble` say that it was not executed and may be sent again.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     /// The server does not know the script (`NOSCRIPT`).
@@ -71,10 +70,10 @@ impl Refusal {
 fn trouble(code: &str) -> Option<Trouble> {
     Some(match code {
         "LOADING" => Trouble::Loading,
-        "READONLY" => Trouble::ReadOnly,
+        "READONLY" | "MASTERDOWN" => Trouble::ReadOnly,
         "OOM" => Trouble::Full,
         "MISCONF" | "NOREPLICAS" => Trouble::NotSaving,
-        "CLUSTERDOWN" | "MASTERDOWN" => Trouble::ClusterDown,
+        "CLUSTERDOWN" => Trouble::ClusterDown,
         "BUSY" => Trouble::Busy,
         "NOAUTH" | "WRONGPASS" | "NOPERM" => Trouble::Denied,
         _ => return None,
@@ -112,6 +111,7 @@ mod tests {
             ("LOADING Redis is loading the dataset in memory", trouble(Trouble::Loading)),
             ("READONLY You can't write against a read only replica.", trouble(Trouble::ReadOnly)),
             ("OOM command not allowed when used memory > 'maxmemory'.", trouble(Trouble::Full)),
+            ("MASTERDOWN Link with MASTER is down", trouble(Trouble::ReadOnly)),
             ("MISCONF Redis is configured to save RDB snapshots", trouble(Trouble::NotSaving)),
             ("NOREPLICAS Not enough good replicas to write.", trouble(Trouble::NotSaving)),
             ("CLUSTERDOWN The cluster is down", trouble(Trouble::ClusterDown)),

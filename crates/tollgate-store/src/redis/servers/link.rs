@@ -12,6 +12,7 @@ use redis::Value;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::{Notify, mpsc, oneshot};
 
+use super::bounded::Bounded;
 use super::dial::Stream;
 use super::observed::Counts;
 use super::places::Place;
@@ -21,6 +22,9 @@ const SUSPECT: u32 = 3;
 
 /// A suspect connection that brings nothing for so long is given up.
 const SILENCE: Duration = Duration::from_secs(1);
+
+/// No reply is longer; one that is cannot be ours.
+const LONGEST_REPLY: usize = 16 * 1024 * 1024;
 
 /// Calls are written together up to this many bytes.
 const BATCH: usize = 64 * 1024;
@@ -157,11 +161,12 @@ async fn write(
 }
 
 async fn read(
-    mut reader: impl AsyncRead + Unpin,
+    reader: impl AsyncRead + Unpin,
     mut waiting: mpsc::UnboundedReceiver<Waiting>,
     live: &Live,
     counts: &Counts,
 ) -> io::Error {
+    let mut reader = Bounded::new(reader, LONGEST_REPLY);
     let mut decoder = Default::default();
     let mut current: Option<Waiting> = None;
     loop {
@@ -169,6 +174,7 @@ async fn read(
             Ok(value) => value,
             Err(error) => return io::Error::other(error),
         };
+        reader.begin();
         live.answered();
         let Some(mut waiter) = current.take().or_else(|| waiting.try_recv().ok()) else {
             return io::Error::new(io::ErrorKind::InvalidData, "an answer that nobody waits for");

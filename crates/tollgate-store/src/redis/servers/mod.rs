@@ -14,6 +14,7 @@ use tokio::sync::{Notify, oneshot};
 use tokio::time::Sleep;
 
 mod backoff;
+mod bounded;
 mod cluster;
 mod deadline;
 mod dial;

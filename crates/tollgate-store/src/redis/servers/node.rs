@@ -8,6 +8,7 @@ use tokio::task::AbortHandle;
 
 use super::Shared;
 use super::deadline::Deadline;
+use super::failure::Refusal;
 use super::keeper::{Keeper, State};
 use super::link::{Live, Request};
 use super::places::Place;
@@ -129,7 +130,9 @@ impl Node {
                 return Err(Trouble::TimedOut);
             }
         };
-        if matches!(&value, Value::ServerError(error) if error.code() == "READONLY") {
+        if let Value::ServerError(error) = &value
+            && Refusal::of(error) == Refusal::Trouble(Trouble::ReadOnly)
+        {
             live.condemn();
         }
         Ok(value)

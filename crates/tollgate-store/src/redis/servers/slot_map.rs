@@ -54,6 +54,7 @@ fn read_range(range: &Value, from: &Endpoint) -> Option<Range> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use redis::parse_redis_value;
 
     use super::*;
@@ -90,6 +91,30 @@ mod tests {
             "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\na\r\n:70000\r\n",
         ] {
             assert!(ranges(reply).is_err(), "{reply:?}");
+        }
+    }
+
+    /// What a server could say, of the kinds that a map is made of.
+    fn anything() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Nil),
+            Just(Value::Okay),
+            any::<i64>().prop_map(Value::Int),
+            (0_i64..20_000).prop_map(Value::Int),
+            prop::collection::vec(any::<u8>(), 0..12).prop_map(Value::BulkString),
+        ];
+        leaf.prop_recursive(4, 64, 6, |inner| {
+            prop::collection::vec(inner, 0..6).prop_map(Value::Array)
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_server_says_is_a_map_of_real_slots_or_an_error(reply in anything()) {
+            let from = Endpoint::Unix(std::path::Path::new("socket").into());
+            for range in read_ranges(reply, &from).unwrap_or_default() {
+                prop_assert!(range.first <= range.last && range.last < SLOTS);
+            }
         }
     }
 }
