@@ -346,9 +346,10 @@ pub struct Route {
 /// What a route matches: all that is given must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Match {
-    /// A glob on the normalised path: `*` within a segment, `**` any segments; `None` is any. `/v1/**` matches `/v1`.
-    pub path: Option<String>,
-    /// Case is ignored in `path`.
+    /// Globs on the normalised path, one of which must match: `*` within a segment, `**` any segments; empty is any. `/v1/**`
+    /// matches `/v1`.
+    pub paths: Vec<String>,
+    /// Case is ignored in `paths`.
     pub ignore_case: bool,
     /// Methods, in upper case; empty is any.
     pub methods: Vec<String>,

@@ -6,8 +6,10 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use tollgate_core::Timestamp;
 
 mod slew;
+mod uptime;
 
 use slew::{Slewed, Source};
+pub use uptime::Uptime;
 
 /// What tells the time. A clock of one process never goes back.
 pub trait Clock: Send + Sync {
@@ -152,4 +154,30 @@ impl Stopwatch {
     pub fn nanos(self) -> u64 {
         u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
+}
+
+impl Uptime {
+    /// Reads the clock.
+    #[must_use]
+    #[inline]
+    pub fn now() -> Uptime {
+        Uptime::from_micros(since_boot())
+    }
+}
+
+/// A clock that runs while the machine sleeps. Elsewhere than on Linux the system's monotonic clock has to do.
+#[cfg(target_os = "linux")]
+#[inline]
+fn since_boot() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
+    seconds.saturating_mul(1_000_000).saturating_add(nanos / 1_000)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn since_boot() -> u64 {
+    use std::sync::OnceLock;
+    static START: OnceLock<Instant> = OnceLock::new();
+    let elapsed = START.get_or_init(Instant::now).elapsed();
+    u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX)
 }

@@ -13,7 +13,7 @@ mod redis;
 mod shared;
 mod sharing;
 
-pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock};
+pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock, Uptime};
 pub use contract::{
     Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreOutcome, Taken,
 };

@@ -1,10 +1,13 @@
 //! The command line: parsed once into values that cannot be wrong.
 
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{EnumValueParser, PossibleValue, TypedValueParser};
+use clap::parser::ValueSource;
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum};
 use tollgate_policy::Mode;
 use tollgate_sim::format::Format;
 
@@ -49,8 +52,8 @@ pub(crate) struct Serve {
     /// The policy file; read again on SIGHUP and when it changes.
     pub(crate) policy: PathBuf,
     /// Whether decisions have effect; goes before the policy's own `mode`.
-    #[arg(long, env = "TOLLGATE_MODE", value_enum)]
-    pub(crate) mode: Option<ModeName>,
+    #[arg(long, env = "TOLLGATE_MODE", value_parser = ModeParser)]
+    pub(crate) mode: Option<ModeChoice>,
     /// Where to listen; goes before the policy's own `listen`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,
@@ -85,8 +88,8 @@ pub(crate) struct Replay {
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
     /// Whether decisions have effect; goes before the policy's own `mode`. In shadow mode what enforce decides is reported.
-    #[arg(long, env = "TOLLGATE_MODE", value_enum)]
-    pub(crate) mode: Option<ModeName>,
+    #[arg(long, env = "TOLLGATE_MODE", value_parser = ModeParser)]
+    pub(crate) mode: Option<ModeChoice>,
 }
 
 /// [`Mode`] as a word.
@@ -107,6 +110,45 @@ impl From<ModeName> for Mode {
             ModeName::Shadow => Mode::Shadow,
             ModeName::Off => Mode::Off,
         }
+    }
+}
+
+/// A mode, or none where the environment's variable is there and empty, which is as if it were not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ModeChoice(pub(crate) Option<ModeName>);
+
+/// Reads a [`ModeChoice`].
+#[derive(Clone, Copy, Debug)]
+struct ModeParser;
+
+impl TypedValueParser for ModeParser {
+    type Value = ModeChoice;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<ModeChoice, clap::Error> {
+        let named = EnumValueParser::<ModeName>::new().parse_ref(command, argument, value)?;
+        Ok(ModeChoice(Some(named)))
+    }
+
+    fn parse_ref_(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+        source: ValueSource,
+    ) -> Result<ModeChoice, clap::Error> {
+        if source == ValueSource::EnvVariable && value.is_empty() {
+            return Ok(ModeChoice(None));
+        }
+        self.parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(ModeName::value_variants().iter().filter_map(ModeName::to_possible_value)))
     }
 }
 

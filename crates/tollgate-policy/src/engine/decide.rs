@@ -12,16 +12,10 @@ use super::{Bound, Engine, Mode, Rejection, Ruling};
 use crate::charges::Planned;
 use crate::{Charges, Decision, Ends, Facts, Held, LimitReport, Verdict};
 
-/// The charges that a store is asked for: mostly a few, in an array that is never moved about.
-struct Asked<'a> {
-    few: [Charge<'a>; FEW],
-    count: usize,
-    /// All of them, where they are more.
-    many: Vec<Charge<'a>>,
-}
+/// Room for the charges that a store is asked for: mostly a few.
+type Few<'a> = [Charge<'a>; 4];
 
-/// So many charges need no allocation.
-const FEW: usize = 4;
+const NONE: Few<'_> = [Charge { limit: LimitId(0), key: &[], cost: 0, period: None }; 4];
 
 impl<S: Store> Engine<S> {
     /// Decides one request. `hold`: how long slots are held after it leaves, where known (a replay). Such a request runs in
@@ -79,8 +73,8 @@ impl<S: Store> Engine<S> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let asked = Asked::new(bound, charges);
-        let call = Call { charges: asked.charges(), now, hold };
+        let (mut few, mut many) = (NONE, Vec::new());
+        let call = Call { charges: ask(bound, charges, &mut few, &mut many), now, hold };
         let mut answer = self.store().charge_all(&call).await;
         ruling(bound, mode, charges, &mut answer, hold)
     }
@@ -129,8 +123,8 @@ impl Engine<MemoryStore> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let asked = Asked::new(bound, charges);
-        let call = Call { charges: asked.charges(), now, hold };
+        let (mut few, mut many) = (NONE, Vec::new());
+        let call = Call { charges: ask(bound, charges, &mut few, &mut many), now, hold };
         let mut answer = self.store().charge_all_now(&call);
         ruling(bound, mode, charges, &mut answer, hold)
     }
@@ -154,24 +148,25 @@ fn plan(
     }
 }
 
-impl<'a> Asked<'a> {
-    #[inline]
-    fn new(bound: &Bound, charges: &'a Charges) -> Asked<'a> {
-        let none = Charge { limit: LimitId(0), key: &[], cost: 0, period: None };
-        let count = charges.planned().len();
-        let mut asked = Asked { few: [none; FEW], count, many: Vec::new() };
-        if count > FEW {
-            asked.many.extend(charges.iter().map(|planned| charge(bound, planned)));
-        } else {
-            for (place, planned) in asked.few.iter_mut().zip(charges.iter()) {
+/// What the store is asked for: in `few`, or where they are more in `many`.
+#[inline]
+fn ask<'a, 'r>(
+    bound: &Bound,
+    charges: &'a Charges,
+    few: &'r mut Few<'a>,
+    many: &'r mut Vec<Charge<'a>>,
+) -> &'r [Charge<'a>] {
+    match few.get_mut(..charges.planned().len()) {
+        Some(few) => {
+            for (place, planned) in few.iter_mut().zip(charges.iter()) {
                 *place = charge(bound, planned);
             }
+            few
         }
-        asked
-    }
-
-    fn charges(&self) -> &[Charge<'a>] {
-        self.few.get(..self.count).unwrap_or(&self.many)
+        None => {
+            many.extend(charges.iter().map(|planned| charge(bound, planned)));
+            many
+        }
     }
 }
 

@@ -157,9 +157,24 @@ impl Parameters for TokenBucketForm {
             let help = "write at least 1, unless it is meant to be shut";
             sink.warn(at, "a bucket that holds nothing never admits".to_owned(), help);
         }
+        never_refilled(rate, self.burst.as_ref().filter(|at| holds(at.value)), sink);
         let empty = self.initial.as_ref().is_some_and(|initial| initial.value == Initial::Empty);
         let empty_at = empty.then(|| sink.surroundings.moment());
         Some((Algorithm::TokenBucket(TokenBucket { rate, burst, empty_at }), None))
+    }
+}
+
+/// Whether a burst was written to hold something.
+fn holds(burst: Burst) -> bool {
+    burst != Burst::Units(0) && burst != Burst::Span(Micros::ZERO)
+}
+
+/// A rate of 0 refuses everything, and a burst beside it says that something passes: which of them is meant is not known.
+fn never_refilled<T>(rate: Rate, burst: Option<&At<T>>, sink: &mut Sink<'_>) {
+    if let (0, Some(burst)) = (rate.count, burst) {
+        let message = "a rate of 0 refuses everything, so nothing of this burst would pass";
+        let help = "leave `burst` out to refuse everything, or write the rate that refills it";
+        sink.error(burst.span, message.to_owned(), help.to_owned());
     }
 }
 
@@ -171,6 +186,7 @@ impl Parameters for LeakyBucketForm {
         let at = self.rate.as_ref()?;
         let rate = at.value;
         let burst = self.burst.as_ref().map_or(0, |burst| burst.value);
+        never_refilled(rate, self.burst.as_ref().filter(|at| at.value > 0), sink);
         let nodelay = self.nodelay.as_ref().is_some_and(|nodelay| nodelay.value);
         let max_wait = self.max_wait.as_ref().and_then(|wait| wait.value.0);
         let waits = u128::from(rate.per.get()) * (u128::from(burst) + 1);

@@ -51,6 +51,27 @@ impl<T: Shape> Shape for OneOrMany<T> {
     }
 }
 
+/// A list of at least one, or one value that stands for a list of one.
+#[derive(Clone, Debug)]
+pub(crate) struct AtLeastOne<T>(pub(crate) Vec<At<T>>);
+
+impl<T: Shape> Shape for AtLeastOne<T> {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<AtLeastOne<T>> {
+        if matches!(&node.value, Value::List(items) if items.is_empty()) {
+            let help = "name at least one, or leave the field out";
+            sink.error(node.span, "an empty list".to_owned(), help.to_owned());
+        }
+        let OneOrMany(items) = OneOrMany::decode(node, sink)?;
+        // Where every one was wrong, each was said to be.
+        (!items.is_empty()).then_some(AtLeastOne(items))
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let one = T::schema(generator);
+        into_schema(json!({ "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }] }))
+    }
+}
+
 /// One named thing. The name stays where its value is wrong, so that what refers to it is not wrong too.
 #[derive(Clone, Debug)]
 pub(crate) struct Named<T> {

@@ -8,7 +8,7 @@ use super::algorithms::{
     SlidingWindowForm, TokenBucketForm,
 };
 use super::classes::{ByClass, Classes};
-use super::collections::{Later, Named, OneOrMany};
+use super::collections::{AtLeastOne, Later, Named, OneOrMany};
 use super::diagnostic::Span;
 use super::names::Known;
 use super::nearest::listed;
@@ -68,7 +68,7 @@ record! {
     /// Which answers count.
     ChargeWhenForm, "`charge_when`" {
         /// Status codes that count; others give the charge back.
-        required status: OneOrMany<u64>,
+        required status: AtLeastOne<u64>,
     }
 }
 
@@ -348,10 +348,6 @@ fn rules(form: &LimitForm) -> Rules {
 
 fn statuses(form: &At<ChargeWhenForm>, sink: &mut Sink<'_>) -> Vec<u16> {
     let Some(list) = &form.value.status else { return Vec::new() };
-    if list.value.0.is_empty() {
-        let help = "name at least one, such as 401";
-        sink.error(list.span, "no status would ever count".to_owned(), help.to_owned());
-    }
     list.value.0.iter().filter_map(|status| in_range(status, 100..=599, sink)).collect()
 }
 

@@ -84,10 +84,9 @@ const PROBES: [&str; 9] = [
 
 fn probes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
     let Some(forms) = &file.routes else { return };
-    let open: Vec<Option<Glob>> = settings.routes.iter().map(open_to_probes).collect();
-    let first = |probe: &&str| {
-        open.iter().position(|glob| glob.as_ref().is_some_and(|glob| glob.matches(probe)))
-    };
+    let open: Vec<Vec<Glob>> = settings.routes.iter().map(open_to_probes).collect();
+    let first =
+        |probe: &&str| open.iter().position(|globs| globs.iter().any(|glob| glob.matches(probe)));
     let met = PROBES.map(|probe| first(&probe));
     for (place, (form, route)) in forms.value.iter().zip(&settings.routes).enumerate() {
         let Some(limits) = &form.value.limits else { continue };
@@ -105,14 +104,16 @@ fn probes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
     }
 }
 
-/// The glob of a route that a plain GET can meet.
-fn open_to_probes(route: &Route) -> Option<Glob> {
-    let Match { path, ignore_case, methods, hosts, headers } = &route.matcher;
+/// The globs of a route that a plain GET can meet; none where it cannot.
+fn open_to_probes(route: &Route) -> Vec<Glob> {
+    let Match { paths, ignore_case, methods, hosts, headers } = &route.matcher;
     let get = methods.is_empty() || methods.iter().any(|method| method == "GET");
     if !get || !hosts.is_empty() || !headers.is_empty() {
-        return None;
+        return Vec::new();
     }
-    Glob::new(path.as_deref().unwrap_or("/**"), *ignore_case).ok()
+    let any = ["/**".to_owned()];
+    let paths = if paths.is_empty() { &any } else { paths.as_slice() };
+    paths.iter().filter_map(|glob| Glob::new(glob, *ignore_case).ok()).collect()
 }
 
 /// Routes behind one that takes everything, or that match what an earlier one matches word for word.
@@ -121,7 +122,7 @@ fn unreachable(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
     let mut seen = HashSet::new();
     let mut everything = false;
     for (form, route) in forms.value.iter().zip(&settings.routes) {
-        let Match { path, methods, hosts, headers, .. } = &route.matcher;
+        let Match { paths, methods, hosts, headers, .. } = &route.matcher;
         if everything || !seen.insert(format!("{:?}", route.matcher)) {
             sink.warn(
                 form.span,
@@ -129,7 +130,7 @@ fn unreachable(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
                 "the first route that matches wins; put the narrower one first",
             );
         }
-        everything |= path.as_deref().is_none_or(|glob| glob == "/**")
+        everything |= (paths.is_empty() || paths.iter().any(|glob| glob == "/**"))
             && methods.is_empty()
             && hosts.is_empty()
             && headers.is_empty();

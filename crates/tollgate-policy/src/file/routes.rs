@@ -1,10 +1,14 @@
 //! `routes:`, which limits a request meets, and what it costs.
 
-use super::collections::{Maybe, Named, OneOrMany, Short};
+use schemars::{Schema, SchemaGenerator};
+use serde_json::json;
+
+use super::collections::{AtLeastOne, Maybe, Named, OneOrMany, Short};
 use super::identity::{header_name, whose_word};
 use super::names::Known;
+use super::node::{Node, Value};
 use super::paths::check_glob;
-use super::shape::{At, record};
+use super::shape::{At, Shape, into_schema, record};
 use super::sink::Sink;
 use super::upstreams::is_host;
 use crate::settings::{Cost, From, HeaderMatch, Match, Route};
@@ -12,8 +16,9 @@ use crate::settings::{Cost, From, HeaderMatch, Match, Route};
 record! {
     /// What a request meets. The first route that matches wins.
     RouteForm, "a route" {
-        /// What it matches; all that is given must hold. Nothing given matches everything.
-        optional matches = "match": MatchForm,
+        /// What it matches; all that is given must hold. Nothing given matches everything. A glob alone, or a list of them, is
+        /// its `path`.
+        optional matches = "match": Matches,
         /// Names of limits, narrow to wide, charged all or nothing; `[]` for none.
         required limits: OneOrMany<String>,
         /// Units that a request takes (1 unless said otherwise), or the header that says so.
@@ -28,8 +33,9 @@ record! {
 record! {
     /// What a route matches.
     MatchForm, "`match`" {
-        /// A glob on the normalised path: `*` within a segment, `**` any segments. `/v1/**` matches `/v1`.
-        optional path: String,
+        /// A glob on the normalised path, or several, of which one must match: `*` within a segment, `**` any segments. `/v1/**`
+        /// matches `/v1`.
+        optional path: AtLeastOne<String>,
         /// Case is ignored in `path`.
         optional ignore_case: bool,
         /// One method, or several.
@@ -38,6 +44,27 @@ record! {
         optional host: OneOrMany<String>,
         /// Header fields that must be there with these values; `*` (or nothing) is any value.
         optional headers: Vec<Named<Maybe<String>>>,
+    }
+}
+
+/// What a route matches, written out or as its path alone.
+#[derive(Clone, Debug)]
+pub(crate) enum Matches {
+    Path(AtLeastOne<String>),
+    Form(Box<MatchForm>),
+}
+
+impl Shape for Matches {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<Matches> {
+        match &node.value {
+            Value::Scalar(_) | Value::List(_) => AtLeastOne::decode(node, sink).map(Matches::Path),
+            _ => MatchForm::decode(node, sink).map(Box::new).map(Matches::Form),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let (path, form) = (AtLeastOne::<String>::schema(generator), MatchForm::schema(generator));
+        into_schema(json!({ "anyOf": [path, form] }))
     }
 }
 
@@ -89,7 +116,7 @@ pub(crate) fn routes(
 fn route(form: &At<RouteForm>, world: &RouteWorld<'_>, sink: &mut Sink<'_>) -> Route {
     let route = &form.value;
     Route {
-        matcher: route.matches.as_ref().map_or(Match::default(), |form| matcher(form, sink)),
+        matcher: route.matches.as_ref().map_or(Match::default(), |at| matcher(&at.value, sink)),
         limits: route.limits.as_ref().map_or(Vec::new(), |names| limits(names, world, sink)),
         cost: cost(route.cost.as_ref(), world, sink),
         upstream: upstream(form, world, sink),
@@ -171,17 +198,16 @@ fn cost_of_header(form: &CostForm, world: &RouteWorld<'_>, sink: &mut Sink<'_>) 
     Some(Cost::Header { name: name?, default, min, max, from })
 }
 
-fn matcher(form: &At<MatchForm>, sink: &mut Sink<'_>) -> Match {
-    let form = &form.value;
-    let path = form.path.as_ref().map(|path| {
-        check_glob(&path.value, path.span, sink);
-        path.value.clone()
-    });
+fn matcher(matches: &Matches, sink: &mut Sink<'_>) -> Match {
+    let form = match matches {
+        Matches::Path(globs) => return Match { paths: paths(globs, sink), ..Match::default() },
+        Matches::Form(form) => form,
+    };
     let list = |field: &Option<At<OneOrMany<String>>>| {
         field.as_ref().map_or(Vec::new(), |field| field.value.0.clone())
     };
     Match {
-        path,
+        paths: form.path.as_ref().map_or(Vec::new(), |globs| paths(&globs.value, sink)),
         ignore_case: form.ignore_case.as_ref().is_some_and(|ignore| ignore.value),
         methods: list(&form.method).iter().filter_map(|name| method(name, sink)).collect(),
         hosts: list(&form.host).iter().filter_map(|name| host(name, sink)).collect(),
@@ -189,6 +215,11 @@ fn matcher(form: &At<MatchForm>, sink: &mut Sink<'_>) -> Match {
             headers.value.iter().filter_map(|named| header(named, sink)).collect()
         }),
     }
+}
+
+fn paths(globs: &AtLeastOne<String>, sink: &mut Sink<'_>) -> Vec<String> {
+    globs.0.iter().for_each(|glob| check_glob(&glob.value, glob.span, sink));
+    globs.0.iter().map(|glob| glob.value.clone()).collect()
 }
 
 fn method(name: &At<String>, sink: &mut Sink<'_>) -> Option<String> {

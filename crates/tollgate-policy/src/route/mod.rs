@@ -21,7 +21,8 @@ pub(crate) struct Router {
 /// What one route asks for; all of it must hold.
 #[derive(Debug)]
 struct Conditions {
-    path: Option<Glob>,
+    /// One of them must match; empty is any path.
+    paths: Vec<Glob>,
     methods: Vec<String>,
     hosts: Vec<Host>,
     headers: Vec<(HeaderName, Option<String>)>,
@@ -48,7 +49,7 @@ impl Conditions {
     fn new(matcher: &Match, problem: &mut dyn FnMut(String)) -> Conditions {
         let glob =
             |pattern: &String| Glob::new(pattern, matcher.ignore_case).map_err(&mut *problem).ok();
-        let path = matcher.path.as_ref().and_then(glob);
+        let paths = matcher.paths.iter().filter_map(glob).collect();
         let mut headers = Vec::new();
         for header in &matcher.headers {
             match HeaderName::from_bytes(header.name.as_bytes()) {
@@ -57,7 +58,7 @@ impl Conditions {
             }
         }
         Conditions {
-            path,
+            paths,
             methods: matcher.methods.clone(),
             hosts: matcher.hosts.iter().map(|host| Host::new(host)).collect(),
             headers,
@@ -68,7 +69,7 @@ impl Conditions {
     fn hold(&self, facts: &Facts<'_>, path: &str, host: Option<&str>) -> bool {
         // Methods are case-sensitive (RFC 9110, 9.1), and HEAD is itself, not GET.
         (self.methods.is_empty() || self.methods.iter().any(|method| method == facts.method))
-            && self.path.as_ref().is_none_or(|glob| glob.matches(path))
+            && (self.paths.is_empty() || self.paths.iter().any(|glob| glob.matches(path)))
             && (self.hosts.is_empty()
                 || host.is_some_and(|host| self.hosts.iter().any(|known| known.matches(host))))
             && self.headers.iter().all(|(name, wanted)| has(facts, name, wanted.as_deref()))

@@ -20,6 +20,28 @@ fn policy_of(routes: &str) -> Policy {
 }
 
 #[test]
+fn one_of_several_paths_is_enough() {
+    let policy = policy_of(
+        "
+  - { match: { path: [/login, /v1/auth/**], method: POST }, limits: [two] }
+  - { match: [/a, /b/*], limits: [one] }
+  - { match: /v1/**, limits: [one] }
+",
+    );
+    let cases = [
+        (Request::get("/login").method("POST"), Some(0)),
+        (Request::get("/v1/auth/token").method("POST"), Some(0)),
+        (Request::get("/v1/auth/token"), Some(2)),
+        (Request::get("/a"), Some(1)),
+        (Request::get("/b/1"), Some(1)),
+        (Request::get("/b"), None),
+    ];
+    for (request, place) in cases {
+        assert_eq!(route(&policy, &request), Ok(place), "{request:?}");
+    }
+}
+
+#[test]
 fn the_first_match_wins() {
     let policy = policy_of(
         "

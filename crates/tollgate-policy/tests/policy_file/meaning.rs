@@ -270,7 +270,7 @@ fn routes() {
     )
     .settings;
     let matcher = &settings.routes[0].matcher;
-    assert_eq!(matcher.path.as_deref(), Some("/v1/*/x/**"));
+    assert_eq!(matcher.paths, ["/v1/*/x/**"]);
     assert!(matcher.ignore_case);
     assert_eq!(matcher.methods, ["GET", "POST"]);
     assert_eq!(matcher.hosts, ["a.example", "*.b.example"]);
@@ -287,6 +287,20 @@ fn routes() {
         panic!("{:?}", settings.routes[1].cost)
     };
     assert_eq!(name, "x-cost");
+}
+
+#[test]
+fn a_route_matches_one_of_its_paths() {
+    for (written, paths) in [
+        ("{ path: /a }", &["/a"][..]),
+        ("{ path: [/a, /b/**] }", &["/a", "/b/**"]),
+        ("/b/**", &["/b/**"]),
+        ("[/a, /b/**]", &["/a", "/b/**"]),
+        ("{ method: GET }", &[]),
+    ] {
+        let settings = meaning(&format!("routes:\n- match: {written}\n  limits: []\n")).settings;
+        assert_eq!(settings.routes[0].matcher.paths, paths, "{written}");
+    }
 }
 
 #[test]

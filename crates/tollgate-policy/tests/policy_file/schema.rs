@@ -25,6 +25,10 @@ fn fits(schema: &Value, value: &Value, root: &Value) -> bool {
             "items" => {
                 value.as_array().is_none_or(|all| all.iter().all(|one| fits(said, one, root)))
             }
+            "minItems" => {
+                let least = said.as_u64().unwrap();
+                value.as_array().is_none_or(|all| all.len() as u64 >= least)
+            }
             "required" => value.as_object().is_none_or(|map| {
                 said.as_array().unwrap().iter().all(|key| map.contains_key(key.as_str().unwrap()))
             }),
@@ -86,6 +90,7 @@ fn the_schema_takes_every_way_to_say_it() {
     for policy in [
         "routes: []",
         "routes: [{ limits: a, cost: { header: x, max: 5, from: anyone } }]",
+        "routes: [{ limits: [], match: { path: [/a, /b] } }, { limits: [], match: [/a, /b] }, { limits: [], match: /a }]",
         "routes: [{ limits: [], cost: 2, match: { method: GET, host: [a], headers: { x: } } }]",
         "identity: { a: ip, b: [ip, { query: x }], c: { sources: [{ path: 1 }], default: 5 } }\nroutes: []",
         "limits: { a: { key: ip, quota: unlimited } }\nroutes: []",

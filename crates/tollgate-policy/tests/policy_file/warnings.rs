@@ -44,6 +44,8 @@ fn no_traps() {
         "token_bucket: { rate: 1/m, burst: 1 }",
         "token_bucket: { rate: 100/m, burst: 10s }",
         "token_bucket: { rate: 0/s }",
+        "token_bucket: { rate: 0/s, burst: 0 }",
+        "leaky_bucket: { rate: 0/s, burst: 0 }",
         "leaky_bucket: { rate: 1/s }",
         "leaky_bucket: { rate: 1/s, burst: 10, nodelay: true }",
         "leaky_bucket: { rate: 1/s, burst: 11, max_wait: 2s }",

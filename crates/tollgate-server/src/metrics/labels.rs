@@ -167,8 +167,8 @@ pub(super) fn routes(settings: &Settings) -> Vec<Arc<str>> {
 }
 
 fn in_words(matcher: &Match) -> String {
-    let path = matcher.path.as_deref().unwrap_or("**");
-    let place = format!("{}{path}", matcher.hosts.join("|"));
+    let paths = if matcher.paths.is_empty() { "**" } else { &matcher.paths.join("|") };
+    let place = format!("{}{paths}", matcher.hosts.join("|"));
     if matcher.methods.is_empty() {
         place
     } else {

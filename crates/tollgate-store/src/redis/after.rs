@@ -4,7 +4,7 @@ use tollgate_core::{Charged, Micros, Period, Standing, Timestamp};
 
 use super::RedisStore;
 use super::ask::{HANDOVERS, Manner, Told, by_force, bytes};
-use super::counter::Counter;
+use super::lent;
 use super::plan::{Amount, Ask, check_period};
 use super::scripts::{Kind, give_back};
 use super::servers::Deadline;
@@ -158,8 +158,11 @@ impl RedisStore {
             let arguments = [numbers.as_bytes()];
             let call = self.0.servers.call(deadline, ask.slot, script, &keys, &arguments);
             let reply = bytes(call.await?)?;
-            let Some((now, raw)) = Answer::foreign(&reply) else { return Ok(()) };
-            self.carry(ask, raw, now, deadline).await?;
+            let Some((moment, raw)) = Answer::foreign(&reply) else { return Ok(()) };
+            if lent::is_leased(raw) && lent::parameters_of(raw) == Some(parameters.tag) {
+                return self.fill_leased(ask, back, charged, now, deadline).await;
+            }
+            self.carry(ask, raw, moment, deadline).await?;
         }
         Ok(())
     }
@@ -202,23 +205,27 @@ impl RedisStore {
         Ok(ask.live.limit.standing(state, charge.period, told.now))
     }
 
-    /// [`Store::reset`](crate::Store::reset).
+    /// [`Store::reset`](crate::Store::reset). `now` counts in a replay.
     pub(crate) async fn reset_by(
         &self,
         limit: LimitId,
         key: &[u8],
+        now: Timestamp,
         deadline: Deadline,
     ) -> Result<(), StoreError> {
         let registry = self.0.registry.load_full();
-        let counter: &Counter = registry.get(limit)?;
-        let name = counter.scope.name(counter.digest(key));
-        let delete = redis::cmd("DEL").arg(name.as_bytes()).to_owned();
-        self.0.servers.command(deadline, self.0.servers.slot(&name), &delete).await?;
+        let counter = registry.get(limit)?;
+        let key = counter.digest(key);
+        let ask = self.ask_of(counter, key, Amount::Units(0), None, deadline).await?;
+        if !self.forget_leased(&ask, now, deadline).await? {
+            let delete = redis::cmd("DEL").arg(ask.name.as_bytes()).to_owned();
+            self.0.servers.command(deadline, ask.slot, &delete).await?;
+        }
         Ok(())
     }
 
     /// Now as a script takes it: below zero it reads the server's clock.
-    fn moment(&self, now: Timestamp) -> f64 {
+    pub(super) fn moment(&self, now: Timestamp) -> f64 {
         if self.0.virtual_time { now.as_micros() as f64 } else { -1.0 }
     }
 }

@@ -5,8 +5,9 @@ use smallvec::SmallVec;
 use tollgate_core::{Micros, State, Timestamp};
 
 use super::RedisStore;
-use super::carry::{Carried, carry, foreign_tag, parse};
+use super::carry::{Carried, carry, parse};
 use super::key::{KeyName, Purpose};
+use super::lent;
 use super::plan::Ask;
 use super::scripts::{Kind, Part, replace};
 use super::servers::Deadline;
@@ -53,9 +54,9 @@ impl RedisStore {
             let (refused, states) = (SmallVec::new(), SmallVec::new());
             return Ok(Told { now: manner.now, refused, states });
         };
-        let request = self.request(asks, manner)?;
-        let arguments = request.arguments();
+        let mut request = self.request(asks, manner)?;
         for _ in 0..asks.len() + HANDOVERS {
+            let arguments = request.arguments();
             let program = &request.program.script;
             let call = self.0.servers.call(
                 manner.deadline,
@@ -65,6 +66,7 @@ impl RedisStore {
                 &arguments,
             );
             let reply = bytes(call.await?)?;
+            drop(arguments);
             let of_asks = asks.iter().map(|ask| ask.parameters);
             let answer = Answer::read(&reply, of_asks).ok_or(Trouble::Unexpected)?;
             match answer.reply {
@@ -87,7 +89,14 @@ impl RedisStore {
                 }
                 Reply::Foreign(place, raw) => {
                     let ask = asks.get(place).ok_or(Trouble::Unexpected)?;
-                    self.carry(ask, raw, answer.now, manner.deadline).await?;
+                    let own = lent::parameters_of(raw) == Some(ask.parameters.tag);
+                    if own && lent::is_leased(raw) {
+                        // Units of it are on lease: the script that counts them in.
+                        request.parts[place].leased = true;
+                        request.program = self.0.library.program(&request.parts, request.holds);
+                    } else {
+                        self.carry(ask, raw, answer.now, manner.deadline).await?;
+                    }
                 }
             }
         }
@@ -113,6 +122,8 @@ impl RedisStore {
         asks.iter().for_each(|ask| ask.arguments(&mut numbers));
         Ok(Request {
             program: self.0.library.program(&parts, hold.is_some()),
+            parts,
+            holds: hold.is_some(),
             keys: asks.iter().map(|ask| ask.name.clone()).collect(),
             numbers,
             lasting: asks.iter().map(|ask| ask.parameters.lasting.clone()).collect(),
@@ -128,7 +139,7 @@ impl RedisStore {
         now: u64,
         deadline: Deadline,
     ) -> Result<(), StoreError> {
-        let tag = foreign_tag(raw).ok_or(Trouble::Unexpected)?;
+        let tag = lent::parameters_of(raw).ok_or(Trouble::Unexpected)?;
         let known = ask.counter.known.find(tag).cloned();
         let old = match known {
             None if !self.0.virtual_time => self.parameters_of(ask, tag, deadline).await?,
@@ -161,6 +172,9 @@ impl RedisStore {
 /// A call's bytes.
 struct Request {
     program: std::sync::Arc<super::scripts::Program>,
+    /// What the program does, and whether slots are held for a known time.
+    parts: SmallVec<[Part; 4]>,
+    holds: bool,
     keys: SmallVec<[KeyName; 4]>,
     numbers: Arguments,
     lasting: SmallVec<[Box<[u8]>; 4]>,

@@ -4,14 +4,17 @@
 //! level is then worked out here, by `Limit::carry_over`, written in the place of what was read unless that has changed
 //! meanwhile, and the script is called again. Nodes that run before and after a reload hand a bucket back and forth so.
 //!
+//! A bucket of which units are on lease goes on as `lent.rs` says.
+//!
 //! The parameters of a foreign tag are those of an earlier `define`, or another node's, which keeps them on the server.
 
 use tollgate_core::{
-    Algorithm, Burst, LeakyBucket, Limit, Micros, Rate, Rules, State, Timestamp, TokenBucket,
+    Algorithm, Burst, LeakyBucket, Limit, Micros, Rate, Rules, State, Timestamp, TokenBucket, Words,
 };
 
 use super::counter::Live;
-use super::wire::{Parameters, Ticks, decode_bucket, encode_bucket, tag_of};
+use super::lent::{Ended, is_leased};
+use super::wire::{Parameters, Ticks, decode_bucket, encode_bucket, whole};
 
 /// Parameters that this process counted by earlier, the newest first; a few reloads back, others are asked for.
 #[derive(Clone, Debug, Default)]
@@ -46,29 +49,54 @@ pub(crate) struct Carried {
 /// What `raw`, written under the parameters of `old`, is under those of `live` at `now`. Where nobody knows the old ones, the
 /// bucket is full when it would have been.
 pub(crate) fn carry(live: &Live, old: Option<&Limit>, raw: &[u8], now: u64) -> Option<Carried> {
-    let moment = Timestamp::from_micros(now);
-    let state = match old.and_then(|old| Some((old, Ticks::of(old)?))) {
-        Some((old, ticks)) => live.limit.carry_over(old, decode_bucket(old, &ticks, raw)?, moment),
-        None => same_moment(live, raw)?,
+    let ticks = live.parameters.ticks.as_ref()?;
+    let old = old.and_then(|old| Some((old, Ticks::of(old)?)));
+    let per_micro = old.as_ref().map(|(_, ticks)| ticks.per_micro);
+    let ended = if is_leased(raw) { Some(Ended::read(raw, per_micro)?) } else { None };
+    let mut state = match &old {
+        Some((old, ticks)) => {
+            let before = match ended {
+                Some(ended) => state_of(old, ended.full)?,
+                None => decode_bucket(old, ticks, raw)?,
+            };
+            live.limit.carry_over(old, before, Timestamp::from_micros(now))
+        }
+        None => {
+            let full = match ended {
+                Some(ended) => ended.full + 1,
+                None => u128::from(whole(raw.get(..8)?)?) + 1,
+            };
+            state_of(&live.limit, full * u128::from(ticks.per_micro))?
+        }
     };
+    if let Some(ended) = ended {
+        // What is out then is missing from the new capacity as well.
+        let units = old.map_or(0, |(_, before)| ended.out / u128::from(before.unit));
+        let end = u128::from(ended.last) * u128::from(ticks.per_micro);
+        let held_back = end + units * u128::from(ticks.unit);
+        if full_at(&state) < held_back {
+            state = state_of(&live.limit, held_back)?;
+        }
+    }
     let (raw, full) = encode_bucket(&state, &live.parameters)?;
     Some(Carried { raw, lasting: full.saturating_sub(now).div_ceil(1000) + 3 })
 }
 
-/// The state that is full at the first whole microsecond at which `raw` is.
-fn same_moment(live: &Live, raw: &[u8]) -> Option<State> {
-    let full = f64::from_le_bytes(raw.get(..8)?.try_into().ok()?) as u64;
-    let tag = live.parameters.tag;
-    let mut next = Vec::with_capacity(20);
-    next.extend_from_slice(&((full + 1) as f64).to_le_bytes());
-    next.extend_from_slice(&0f64.to_le_bytes());
-    next.extend_from_slice(&tag.to_le_bytes());
-    decode_bucket(&live.limit, live.parameters.ticks.as_ref()?, &next)
+/// The state of a bucket that is full at `moment`, in ticks.
+fn state_of(limit: &Limit, moment: u128) -> Option<State> {
+    Some(match limit.words() {
+        Words::One => State::Bucket(u64::try_from(moment).ok()?),
+        _ => State::WideBucket(moment),
+    })
 }
 
-/// The tag of a state, and whether it is any.
-pub(crate) fn foreign_tag(raw: &[u8]) -> Option<u32> {
-    tag_of(raw)
+/// When a bucket is full, in ticks.
+fn full_at(state: &State) -> u128 {
+    match state {
+        State::Bucket(word) => u128::from(*word),
+        State::WideBucket(word) => *word,
+        _ => 0,
+    }
 }
 
 /// A bucket's parameters as one line of text, for other nodes; `None` where it is no bucket.

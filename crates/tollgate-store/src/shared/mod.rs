@@ -18,6 +18,7 @@ mod estimate;
 mod exhausted;
 mod fallback;
 mod gate;
+pub(crate) mod lease;
 mod limits;
 mod membership;
 mod observed;

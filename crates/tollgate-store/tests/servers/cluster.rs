@@ -97,6 +97,21 @@ impl Cluster {
         });
     }
 
+    /// The nodes that hold slots, by their places.
+    pub(crate) fn primaries(&self) -> Vec<usize> {
+        let is_primary = |place: &usize| {
+            let info = self.nodes[*place].try_run::<String>(&["INFO", "replication"]);
+            info.is_ok_and(|info| info.contains("role:master"))
+        };
+        (0..self.nodes.len()).filter(is_primary).collect()
+    }
+
+    /// Fails where a key would stay for ever.
+    #[track_caller]
+    pub(crate) fn assert_every_key_expires(&self) {
+        self.primaries().into_iter().for_each(|place| self.nodes[place].assert_every_key_expires());
+    }
+
     /// The id of a node.
     pub(crate) fn id(&self, node: usize) -> String {
         self.nodes[node].run(&["CLUSTER", "MYID"])

@@ -18,7 +18,7 @@ use crate::progress::Progress;
 pub(crate) fn run(arguments: &Replay) -> Result<(), Failure> {
     let read = load::read(&arguments.policy)?;
     let policy = load::compile(&arguments.policy, &read)?;
-    let mode = arguments.mode.map_or(read.settings.mode, Mode::from);
+    let mode = arguments.mode.and_then(|mode| mode.0).map_or(read.settings.mode, Mode::from);
     let counts = match &arguments.store {
         Some(url) => replay_store::open(url, &policy)?,
         None => Counts::Memory,

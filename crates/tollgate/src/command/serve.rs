@@ -10,7 +10,7 @@ use crate::outcome::Failure;
 pub(crate) fn run(arguments: &Serve) -> Result<(), Failure> {
     let _logging = logging::start().map_err(Failure::Wrong)?;
     let options = Options {
-        mode: arguments.mode.map(Into::into),
+        mode: arguments.mode.and_then(|mode| mode.0).map(Into::into),
         listen: arguments.listen,
         admin: arguments.admin,
         workers: arguments.workers,

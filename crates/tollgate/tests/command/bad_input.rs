@@ -121,5 +121,9 @@ fn a_wrong_command_line_ends_with_2() {
     workshop.write("r.jsonl", "");
     let mut replay = command(&workshop.path("."));
     assert_eq!(crate::workshop::ran(replay.args(REPLAY).env("TOLLGATE_MODE", "maybe")).status, 2);
+    // There and empty is as if it were not there; an empty word on the command line is none of the words.
+    let mut replay = command(&workshop.path("."));
+    assert_eq!(crate::workshop::ran(replay.args(REPLAY).env("TOLLGATE_MODE", "")).status, 0);
+    assert_eq!(workshop.run(&[&REPLAY[..], &["--mode", ""]].concat()).status, 2);
     assert_eq!(workshop.run(&["--help"]).status, 0);
 }

@@ -58,6 +58,7 @@ pub(super) fn under<'l>(line: &'l str, part: &Part, hold: bool) -> Option<&'l st
         "wide" => part.wide,
         "bounded" => part.bounded,
         "empty" => part.empty,
+        "leased" => part.leased,
         "hold" => hold,
         _ => false,
     };

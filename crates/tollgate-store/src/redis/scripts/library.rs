@@ -6,6 +6,7 @@ use std::sync::{Arc, LazyLock};
 use parking_lot::RwLock;
 use smallvec::SmallVec;
 
+use super::fragment::Fragment;
 use super::part::{Kind, Part};
 use super::program::Mix;
 use crate::redis::script::Script;
@@ -66,6 +67,32 @@ pub(crate) fn give_back(kind: Kind) -> Option<&'static Script> {
         Kind::SlidingLog => Some(&LOG),
         Kind::Concurrency => Some(&SLOTS),
     }
+}
+
+/// Hears a node's reports and lends it units, of a key of this kind; none where it cannot be leased.
+pub(crate) fn lease(kind: Kind) -> Option<&'static Script> {
+    static BUCKET: LazyLock<Script> =
+        LazyLock::new(|| Script::new(include_str!("lua/lease/bucket.lua")));
+    static COUNT: LazyLock<Script> =
+        LazyLock::new(|| Script::new(include_str!("lua/lease/count.lua")));
+    static SLIDING: LazyLock<Script> = LazyLock::new(|| {
+        let products: Vec<&str> = Fragment::products().section("wide").collect();
+        let products = format!("local floor = math.floor\n{}\n", products.join("\n"));
+        Script::new(products + include_str!("lua/lease/sliding.lua"))
+    });
+    match kind {
+        Kind::Bucket => Some(&BUCKET),
+        Kind::FixedWindow | Kind::Quota => Some(&COUNT),
+        Kind::SlidingWindow | Kind::SlidingCells => Some(&SLIDING),
+        Kind::Closed | Kind::SlidingLog | Kind::Concurrency => None,
+    }
+}
+
+/// Forgets a window's key, but for what is out on lease.
+pub(crate) fn forget() -> &'static Script {
+    static FORGET: LazyLock<Script> =
+        LazyLock::new(|| Script::new(include_str!("lua/lease/forget.lua")));
+    &FORGET
 }
 
 /// Puts a state in the place of another, unless that has changed meanwhile.

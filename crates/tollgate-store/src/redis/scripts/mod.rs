@@ -5,5 +5,5 @@ mod library;
 mod part;
 mod program;
 
-pub(crate) use library::{Library, Program, beat, first_load, give_back, replace};
+pub(crate) use library::{Library, Program, beat, first_load, forget, give_back, lease, replace};
 pub(crate) use part::{Kind, Part};

@@ -36,6 +36,8 @@ pub(crate) struct Part {
     pub(crate) empty: bool,
     /// Looks only: writes nothing, not even what a wrong clock's state is cut to.
     pub(crate) looks: bool,
+    /// Units of it may be on lease.
+    pub(crate) leased: bool,
 }
 
 impl Part {
@@ -50,6 +52,7 @@ impl Part {
             bounded: false,
             empty: false,
             looks: false,
+            leased: false,
         }
     }
 

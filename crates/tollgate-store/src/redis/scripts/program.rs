@@ -16,6 +16,7 @@
 
 use super::fragment::{Fragment, Variables, spell, under};
 use super::part::{Kind, Part};
+use crate::shared::lease::GENERATION;
 
 /// All that a script's text depends on.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -85,6 +86,9 @@ impl Mix<'_> {
             if self.has(|part| part.kind == kind) {
                 add(Fragment::of(kind), "functions");
             }
+        }
+        if self.has(|part| part.leased) {
+            add(Fragment::of(Kind::Bucket), "functions");
         }
         let sliding = |part: &Part| matches!(part.kind, Kind::SlidingWindow | Kind::SlidingCells);
         if self.has(|part| part.wide) {
@@ -192,6 +196,7 @@ impl Mix<'_> {
         let spare = if self.virtual_time { "3600002" } else { "2" };
         let mut body = body
             .replace("SPARE", spare)
+            .replace("GENERATION", &GENERATION.get().to_string())
             .replace("TICKET", &format!("ARGV[{}]", self.parts.len() + 2));
         for size in [16, 20, 24] {
             let nothing = format!("'{}'", "\\0".repeat(size));

@@ -180,4 +180,4 @@ fn background(stopped: oneshot::Receiver<()>) -> Result<Handle, RedisOptionsErro
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,7 +1,7 @@
 //! Tests of the connections against real servers.
 
 #[path = "../../../tests/servers/mod.rs"]
-mod harness;
+pub(crate) mod harness;
 
 mod calls;
 mod cluster;

@@ -10,5 +10,5 @@ pub(crate) use argument::Arguments;
 pub use exact::Unsupported;
 pub(crate) use exact::{MOST, Ticks, check};
 pub(crate) use parameters::{Parameters, REPLAY, loaded_at};
-pub(crate) use reply::{Answer, Reply};
+pub(crate) use reply::{Answer, Reply, whole};
 pub(crate) use state::{decode, decode_bucket, encode_bucket, tag_of};

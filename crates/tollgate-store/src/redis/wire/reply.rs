@@ -84,7 +84,7 @@ fn take<'r>(rest: &mut &'r [u8], length: usize) -> Option<&'r [u8]> {
 }
 
 /// A whole number below 2^53 from its little-endian double.
-pub(super) fn whole(bytes: &[u8]) -> Option<u64> {
+pub(crate) fn whole(bytes: &[u8]) -> Option<u64> {
     let number = f64::from_le_bytes(bytes.try_into().ok()?);
     let fits = (0.0..9_007_199_254_740_992.0).contains(&number) && number.fract() == 0.0;
     fits.then_some(number as u64)

@@ -3,7 +3,8 @@
 -- With a rate of n/P units per microsecond in lowest terms that moment, and every span here, is whole microseconds and a
 -- part: ticks of 1/n microsecond, fewer than n. Both stay below 2^53, so that doubles add and compare them exactly.
 --
--- KEYS[i]  <ddI4: the moment's microseconds, its part, the tag of the parameters that wrote it. Absent: as new.
+-- KEYS[i]  <ddI4: the moment's microseconds, its part, the tag of the parameters that wrote it. Absent: as new. With units on
+--          lease it is longer and under another tag; the script that is `leased` goes by it, see lease/bucket.lua.
 -- ARGV     what the cost takes, with an overdraw the ticks that it asks for beyond nothing, the capacity, the capacity with
 --          the deepest debt, n, the tag, the longest wait if there is one, the moment that a new key begins with if that is
 --          not full. Spans and moments are two numbers each.
@@ -16,15 +17,51 @@ $capacity $capacity_part $ceiling $ceiling_part $ticks $tag
 $longest $longest_part --? bounded
 $fresh $fresh_part --? empty
 
+--@ functions
+-- The later of two moments.
+local function later(full, part, other, other_part, ticks)
+  if other_part >= ticks then
+    other, other_part = other + 1, other_part - ticks
+  end
+  if other > full or other == full and other_part > part then
+    return other, other_part
+  end
+  return full, part
+end
+
+-- When a bucket is full of which units are on lease, as an exact charge reads it: no earlier than what is out takes. And what
+-- is kept behind that while anything is out.
+local function held_back(raw, full, part, now, ticks)
+  local last, older, older_part, newer, newer_part = unpack('<ddddd', raw, 21)
+  if last - GENERATION <= now then
+    full, part = later(full, part, last - GENERATION + older + newer, older_part + newer_part, ticks)
+    older, older_part = 0, 0
+  end
+  if last <= now then
+    full, part = later(full, part, last + newer, newer_part, ticks)
+    newer, newer_part = 0, 0
+  end
+  full, part = later(full, part, now + older + newer, older_part + newer_part, ticks)
+  return full, part, last > now and sub(raw, 17) or nil
+end
+
 --@ read
 local $raw = call('GET', KEYS[$i]) or NOTHING_20
 local $full, $part, $stamp = unpack('<ddI4', $raw)
 local $clamped
+local $leases --? leased
 if $stamp ~= $tag then
-  if $stamp ~= 0 then
+  if $stamp == ($tag + 2147483648) % 4294967296 then --? leased
+    $full, $part, $leases = held_back($raw, $full, $part, now, $ticks) --? leased
+    $raw = pack('<ddI4', $full, $part, $tag) --? leased
+    $stamp = $tag --? leased
+  end --? leased
+  if $stamp ~= 0 then --? !leased
+  if $stamp ~= 0 and $stamp ~= $tag then --? leased
     return pack('<d', now) .. 'f' .. pack('<I2', $i) .. $raw
   end
-  $full, $part = $fresh, $fresh_part --? empty
+  $full, $part = $fresh, $fresh_part --? empty !leased
+  if $stamp == 0 then $full, $part = $fresh, $fresh_part end --? empty leased
 end
 local $missing = $full - now
 if $missing < 0 then
@@ -51,9 +88,17 @@ if $step + $step_part > 0 then
   if $after > $ceiling or $after == $ceiling and $rest > $ceiling_part then --? owing
     $after, $rest = $ceiling, $ceiling_part --? owing
   end --? owing
+  if $leases then --? leased
+    call('SET', KEYS[$i], pack('<dd', now + $after, $rest) .. $leases, 'PX', format('%.0f', ARGV[$t] + 2 * GENERATION / 1000)) --? leased
+  else --? leased
   call('SET', KEYS[$i], pack('<ddI4', now + $after, $rest, $tag), 'PX', ARGV[$t])
+  end --? leased
   $clamped = nil
 end
 
 --@ keep
+if $leases then --? leased
+  call('SET', KEYS[$i], pack('<dd', now + $missing, $part) .. $leases, 'PX', format('%.0f', $missing / 1000 + 2 * GENERATION / 1000 + SPARE)) --? leased
+else --? leased
 call('SET', KEYS[$i], pack('<ddI4', now + $missing, $part, $tag), 'PX', format('%.0f', $missing / 1000 + SPARE))
+end --? leased

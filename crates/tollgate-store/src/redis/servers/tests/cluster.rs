@@ -72,9 +72,7 @@ fn a_primary_dies_under_load(cluster: &mut Cluster, servers: &Arc<crate::redis::
     cluster.nodes[owner].kill();
     // The first node may be the one that died; the newcomer is asked who owns what.
     let heir = owner + 3;
-    until("its replica takes over", || {
-        cluster.nodes[heir].run::<String>(&["INFO"]).contains("role:master")
-    });
+    until("its replica takes over", || cluster.primaries().contains(&heir));
     until("it is asked", || counted(&cluster.nodes[heir], "{b}3") > 40);
     ready(servers);
     let tally = load.stop("fail-over in a cluster");

@@ -1,0 +1,12 @@
+//! The store's side as a pure model, and a simulated world of nodes around it.
+
+mod cases;
+mod chance;
+mod model;
+mod never_more;
+mod node;
+mod scenarios;
+#[cfg(feature = "redis")]
+mod scripts;
+mod world;
+mod worthwhile;

@@ -1,0 +1,108 @@
+//! One node with three limits on the shared store.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use tokio::runtime::{Builder, Runtime};
+use tollgate_core::{Algorithm, Limit, Period, Quota, Rules, Timestamp};
+use tollgate_store::{
+    Call, Charge, Definition, LimitId, RedisOptions, RedisStore, Shape, Sharing, Store, StoreError,
+    StoreOutcome,
+};
+
+/// The limits, narrow to wide. Each has one key.
+pub(crate) const LIMITS: [&str; 3] = ["user", "tenant", "global"];
+
+/// No test waits longer for anything but what it waits for in vain.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// A node that takes one unit of each limit for each request.
+#[derive(Clone)]
+pub(crate) struct Node {
+    pub(crate) store: RedisStore,
+    ids: Arc<[LimitId]>,
+    allowed: u64,
+    period: Period,
+}
+
+impl Node {
+    /// A node on the store at `url`, which allows so many requests within days.
+    pub(crate) fn start(url: &str, allowed: u64) -> Node {
+        let mut options = RedisOptions::from_url(url).expect("a URL");
+        options.secret.0 = b"a secret of the tests".to_vec();
+        let store = RedisStore::start(&options).expect("a store");
+        // Counts of a quota change by charges alone, not by time: what they say is what was charged.
+        let limit = Limit::new(Algorithm::Quota(Quota { limit: allowed }), Rules::default());
+        let limit = limit.expect("a limit");
+        let definitions: Vec<Definition> = LIMITS
+            .iter()
+            .map(|&name| Definition {
+                name: name.into(),
+                class: None,
+                limit: limit.clone(),
+                shape: Shape("quota".to_owned()),
+                max_keys: 1000,
+                sharing: Sharing::default(),
+            })
+            .collect();
+        let ids = store.define(&definitions, now()).into();
+        let day = 86_400_000_000;
+        let middle = now().as_micros();
+        let period = Period {
+            start: Timestamp::from_micros(middle - day),
+            end: Timestamp::from_micros(middle + day),
+        };
+        let node = Node { store, ids, allowed, period };
+        node.ready();
+        node
+    }
+
+    #[track_caller]
+    pub(crate) fn ready(&self) {
+        runtime().block_on(self.store.ready(PATIENCE)).expect("a connection");
+    }
+
+    /// One request.
+    pub(crate) async fn request(&self) -> Result<StoreOutcome, StoreError> {
+        let charges: Vec<Charge<'_>> =
+            self.ids.iter().map(|&limit| self.charge(limit, 1)).collect();
+        self.store.charge_all(&Call { charges: &charges, now: now(), hold: None }).await
+    }
+
+    /// What the store has counted for each limit. Retried: the store may be busy with what the test does to it.
+    #[track_caller]
+    pub(crate) fn counted(&self) -> [u64; LIMITS.len()] {
+        std::array::from_fn(|place| {
+            let charge = self.charge(self.ids[place], 0);
+            let begun = SystemTime::now();
+            loop {
+                match runtime().block_on(self.store.peek(&charge, now())) {
+                    Ok(standing) => return self.allowed - standing.remaining,
+                    Err(error) => {
+                        let waited = begun.elapsed().unwrap_or_default();
+                        assert!(waited < PATIENCE, "no standing: {error}");
+                        std::thread::sleep(Duration::from_millis(20));
+                    }
+                }
+            }
+        })
+    }
+
+    fn charge(&self, limit: LimitId, cost: u64) -> Charge<'_> {
+        Charge { limit, key: b"the only one", cost, period: Some(self.period) }
+    }
+}
+
+/// Whether a request passes.
+pub(crate) fn is_admitted(outcome: &StoreOutcome) -> bool {
+    outcome.decision.admitted
+}
+
+pub(crate) fn runtime() -> Runtime {
+    Builder::new_current_thread().build().expect("a runtime")
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("after 1970");
+    Timestamp::from_micros(u64::try_from(since.as_micros()).expect("before the year 500,000"))
+}
