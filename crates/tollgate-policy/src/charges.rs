@@ -188,7 +188,7 @@ enum NoKey {
 }
 
 /// The key of `limit`.
-#[inline]
+#[inline(always)]
 fn key(limit: &CompiledLimit, asker: &mut Asker<'_, '_>) -> Result<Part, NoKey> {
     match *limit.key {
         [] => Ok(Part::default()),
@@ -205,7 +205,7 @@ fn key(limit: &CompiledLimit, asker: &mut Asker<'_, '_>) -> Result<Part, NoKey> 
 }
 
 /// What stands for `reference` in the key of `limit`.
-#[inline]
+#[inline(always)]
 fn part(
     limit: &CompiledLimit,
     reference: IdentityRef,

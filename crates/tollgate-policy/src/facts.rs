@@ -68,13 +68,11 @@ impl<'a> Headers<'a> {
     }
 
     /// What the field lines called `name` say together.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn single(self, name: &HeaderName) -> Single<&'a [u8]> {
         // Not by way of `values`: a loop for each form is much shorter, and every identity of every request comes here.
         match self {
-            Headers::Map(map) => {
-                single(map.get_all(name).into_iter().map(|value| trim(value.as_bytes())))
-            }
+            Headers::Map(map) => single_in(map, name),
             Headers::Pairs(pairs) => {
                 let (name, mut said) = (name.as_str(), &[][..]);
                 for (field, value) in pairs {
@@ -92,6 +90,11 @@ impl<'a> Headers<'a> {
             }
         }
     }
+}
+
+#[inline(never)]
+fn single_in<'a>(map: &'a http::HeaderMap, name: &HeaderName) -> Single<&'a [u8]> {
+    single(map.get_all(name).into_iter().map(|value| trim(value.as_bytes())))
 }
 
 /// The values of one name's field lines, as they stand.

@@ -13,7 +13,7 @@ use crate::lookups::{Claims, Lookups};
 use crate::settings::ApiKeyAt;
 
 impl Asker<'_, '_> {
-    #[inline]
+    #[inline(always)]
     pub(super) fn header(&mut self, name: &HeaderName, place: u8, fold: bool) -> Resolved {
         match self.facts.headers.single(name) {
             Single::One(text) => self.spell(text, place, fold),
@@ -96,7 +96,7 @@ impl Asker<'_, '_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn spell(&mut self, text: &[u8], place: u8, fold: bool) -> Resolved {
         self.spellings.value(place, text, fold).map_or(ABSENT, Resolved::Value)
     }

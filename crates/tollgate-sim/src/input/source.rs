@@ -125,8 +125,9 @@ fn read_line(
     let Line::Text(bytes) = line else {
         return Err(format::BadLine::too_long(Lines::<io::Empty>::LONGEST));
     };
-    let text = std::str::from_utf8(bytes)
-        .map_err(|error| format::BadLine::not_text(error.valid_up_to()))?;
+    // Not the standard library's check, which looks at a few bytes at a time; it then says where they are wrong.
+    let text = simdutf8::basic::from_utf8(bytes).or_else(|_| std::str::from_utf8(bytes));
+    let text = text.map_err(|error| format::BadLine::not_text(error.valid_up_to()))?;
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
         return Ok(false);

@@ -29,6 +29,8 @@ pub struct Summary {
     /// The keys that limits refused most often, the most frequent first.
     pub most_refused: Vec<RefusedKey>,
     tallies: Vec<Tally>,
+    /// By the places of limits and of their classes.
+    counts: Vec<Vec<Count>>,
     refused_keys: Top,
     peaks: [Peak; 3],
     /// Room for a key.
@@ -48,8 +50,13 @@ pub struct Tally {
     pub asked: u64,
     /// How often it refused.
     pub refused: u64,
-    limit_place: usize,
-    class_place: Option<usize>,
+}
+
+/// The same while it is counted.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    asked: u64,
+    refused: u64,
 }
 
 /// A key and how often a limit refused it.
@@ -84,6 +91,7 @@ impl Default for Summary {
             strangers: Strangers::default(),
             most_refused: Vec::new(),
             tallies: Vec::new(),
+            counts: Vec::new(),
             refused_keys: Top::new(KEYS),
             peaks: [Peak::default(); 3],
             key: Vec::new(),
@@ -125,10 +133,10 @@ impl Summary {
     }
 
     fn note_decision(&mut self, charges: &Charges, decision: &Decision) -> bool {
-        for (place, report) in decision.limits.iter().enumerate() {
-            let tally = self.tally(place, report);
-            tally.asked += 1;
-            tally.refused += u64::from(report.refused);
+        for report in &decision.limits {
+            let count = self.count(report);
+            count.asked += 1;
+            count.refused += u64::from(report.refused);
         }
         match decision.judged {
             Verdict::Admit => self.admitted += 1,
@@ -157,41 +165,37 @@ impl Summary {
         }
     }
 
-    /// Mostly the tally at the report's own place; a policy has few limits and classes, so else a look along the list is
-    /// the quickest.
+    /// The count of what `report` tells of.
     #[inline]
-    fn tally(&mut self, likely: usize, report: &LimitReport) -> &mut Tally {
-        let same =
-            |tally: &Tally| tally.limit_place == report.limit && tally.class_place == report.class;
-        let place = match self.tallies.get(likely) {
-            Some(tally) if same(tally) => likely,
-            _ => self.tallies.iter().position(same).unwrap_or_else(|| self.add_tally(report)),
-        };
-        &mut self.tallies[place]
-    }
-
-    /// Adds a tally for what `report` tells of; answers with its place.
-    fn add_tally(&mut self, report: &LimitReport) -> usize {
-        self.tallies.push(Tally {
-            limit: report.name.to_string(),
-            class: None,
-            shadow: report.shadow,
-            asked: 0,
-            refused: 0,
-            limit_place: report.limit,
-            class_place: report.class,
-        });
-        self.tallies.len() - 1
-    }
-
-    /// Ends the count: puts the tallies into the policy's order, and gives classes and keys their names.
-    pub(super) fn name(&mut self, policy: &Policy) {
-        self.tallies.sort_by_key(|tally| (tally.limit_place, tally.class_place));
-        for tally in &mut self.tallies {
-            let class =
-                tally.class_place.and_then(|place| policy.class_name(tally.limit_place, place));
-            tally.class = class.map(str::to_owned);
+    fn count(&mut self, report: &LimitReport) -> &mut Count {
+        let (limit, class) = (report.limit, report.class.unwrap_or(0));
+        if self.counts.get(limit).is_none_or(|classes| classes.len() <= class) {
+            self.make_room(limit, class);
         }
+        &mut self.counts[limit][class]
+    }
+
+    #[cold]
+    fn make_room(&mut self, limit: usize, class: usize) {
+        if self.counts.len() <= limit {
+            self.counts.resize_with(limit + 1, Vec::new);
+        }
+        self.counts[limit].resize(class + 1, Count::default());
+    }
+
+    /// Ends the count: gives limits, classes and keys their names, in the policy's order.
+    pub(super) fn name(&mut self, policy: &Policy) {
+        let limits = self.counts.iter().zip(&policy.settings().limits).enumerate();
+        let tallies = limits.flat_map(|(place, (counts, limit))| {
+            counts.iter().enumerate().map(move |(class, count)| Tally {
+                limit: limit.name.to_string(),
+                class: policy.class_name(place, class).map(str::to_owned),
+                shadow: limit.rules.shadow,
+                asked: count.asked,
+                refused: count.refused,
+            })
+        });
+        self.tallies = tallies.filter(|tally| tally.asked > 0).collect();
         self.most_refused = self
             .refused_keys
             .most(SHOWN)
