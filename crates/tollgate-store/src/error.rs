@@ -38,8 +38,10 @@ pub enum StoreError {
 pub enum Trouble {
     /// No answer within the time budget.
     TimedOut,
-    /// No connection, or one that broke.
+    /// No connection, so that nothing was asked.
     Disconnected,
+    /// The connection broke before the answer.
+    Interrupted,
     /// More calls wait for an answer than are allowed to.
     Crowded,
     /// It reads its data from disk.
@@ -66,7 +68,7 @@ impl Trouble {
     /// Whether what was asked may have been done all the same. Only where it was certainly not done may it be charged later.
     #[must_use]
     pub const fn leaves_doubt(self) -> bool {
-        matches!(self, Trouble::TimedOut | Trouble::Disconnected | Trouble::Unexpected)
+        matches!(self, Trouble::TimedOut | Trouble::Interrupted | Trouble::Unexpected)
     }
 
     /// Its name as a metric's label.
@@ -75,6 +77,7 @@ impl Trouble {
         match self {
             Trouble::TimedOut => "timeout",
             Trouble::Disconnected => "disconnected",
+            Trouble::Interrupted => "interrupted",
             Trouble::Crowded => "crowded",
             Trouble::Loading => "loading",
             Trouble::ReadOnly => "read_only",
@@ -94,6 +97,7 @@ impl fmt::Display for Trouble {
         f.write_str(match self {
             Trouble::TimedOut => "it did not answer in time",
             Trouble::Disconnected => "there is no connection to it",
+            Trouble::Interrupted => "the connection to it broke before the answer",
             Trouble::Crowded => "too many calls wait for it",
             Trouble::Loading => "it is loading its data",
             Trouble::ReadOnly => "it is a replica and does not write",

@@ -12,5 +12,7 @@ mod node;
 mod sentinel;
 #[path = "servers/mod.rs"]
 mod servers;
+#[path = "faults/shared.rs"]
+mod shared;
 #[path = "faults/single.rs"]
 mod single;

@@ -60,9 +60,10 @@ const SOURCES: [Source; 8] = [
     Source::Unasked,
 ];
 
-const TROUBLES: [Trouble; 12] = [
+const TROUBLES: [Trouble; 13] = [
     Trouble::TimedOut,
     Trouble::Disconnected,
+    Trouble::Interrupted,
     Trouble::Crowded,
     Trouble::Loading,
     Trouble::ReadOnly,

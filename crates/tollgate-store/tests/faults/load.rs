@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use tollgate_store::{StoreError, Trouble};
+use tollgate_store::{Store, StoreError, Trouble};
 
 use super::node::{LIMITS, Node, is_admitted, runtime};
 use super::servers::until;
@@ -23,7 +23,7 @@ pub(crate) struct Load {
 }
 
 /// What became of the requests.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) admitted: u64,
     pub(crate) refused: u64,
@@ -35,7 +35,7 @@ pub(crate) struct Tally {
 
 impl Load {
     /// Four threads that send requests, each with a short rest between.
-    pub(crate) fn start(node: &Node) -> Load {
+    pub(crate) fn start<S: Store + Clone>(node: &Node<S>) -> Load {
         let (stop, decided) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicU64::new(0)));
         let callers = (0..4)
             .map(|_| {
@@ -98,13 +98,13 @@ impl Load {
 
 impl Tally {
     fn trouble(&mut self, trouble: Trouble) {
-        if matches!(trouble, Trouble::TimedOut | Trouble::Disconnected) {
+        if trouble.leaves_doubt() {
             self.unknown += 1;
         }
         *self.troubles.entry(trouble).or_default() += 1;
     }
 
-    fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         let at = |share: usize| {
             let place = (self.times.len() * share / 1000).min(self.times.len().saturating_sub(1));
             self.times.get(place).copied().unwrap_or_default()

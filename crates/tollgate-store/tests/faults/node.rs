@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 use tokio::runtime::{Builder, Runtime};
 use tollgate_core::{Algorithm, Limit, Period, Quota, Rules, Timestamp};
 use tollgate_store::{
-    Call, Charge, Definition, LimitId, RedisOptions, RedisStore, Shape, Sharing, Store, StoreError,
-    StoreOutcome,
+    Call, Charge, Definition, LimitId, OnStoreFailure, RedisOptions, RedisStore, Shape,
+    SharedStore, Sharing, Store, StoreError, StoreOutcome, SystemClock,
 };
 
 /// The limits, narrow to wide. Each has one key.
@@ -18,19 +18,44 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A node that takes one unit of each limit for each request.
 #[derive(Clone)]
-pub(crate) struct Node {
-    pub(crate) store: RedisStore,
+pub(crate) struct Node<S> {
+    pub(crate) store: S,
     ids: Arc<[LimitId]>,
     allowed: u64,
     period: Period,
 }
 
-impl Node {
+impl Node<RedisStore> {
     /// A node on the store at `url`, which allows so many requests within days.
-    pub(crate) fn start(url: &str, allowed: u64) -> Node {
-        let mut options = RedisOptions::from_url(url).expect("a URL");
-        options.secret.0 = b"a secret of the tests".to_vec();
-        let store = RedisStore::start(&options).expect("a store");
+    pub(crate) fn start(url: &str, allowed: u64) -> Node<RedisStore> {
+        let store = RedisStore::start(&options(url)).expect("a store");
+        let node = Node::of(store, allowed, OnStoreFailure::default());
+        node.ready();
+        node
+    }
+
+    #[track_caller]
+    pub(crate) fn ready(&self) {
+        runtime().block_on(self.store.ready(PATIENCE)).expect("a connection");
+    }
+}
+
+impl Node<SharedStore> {
+    /// A node that goes on by itself while the store is away.
+    pub(crate) fn share(
+        url: &str,
+        allowed: u64,
+        on_store_failure: OnStoreFailure,
+    ) -> Node<SharedStore> {
+        let clock = Arc::new(SystemClock::new());
+        let store = SharedStore::start(&options(url), clock).expect("a store");
+        runtime().block_on(store.ready(PATIENCE)).expect("a connection");
+        Node::of(store, allowed, on_store_failure)
+    }
+}
+
+impl<S: Store> Node<S> {
+    fn of(store: S, allowed: u64, on_store_failure: OnStoreFailure) -> Node<S> {
         // Counts of a quota change by charges alone, not by time: what they say is what was charged.
         let limit = Limit::new(Algorithm::Quota(Quota { limit: allowed }), Rules::default());
         let limit = limit.expect("a limit");
@@ -42,24 +67,14 @@ impl Node {
                 limit: limit.clone(),
                 shape: Shape("quota".to_owned()),
                 max_keys: 1000,
-                sharing: Sharing::default(),
+                sharing: Sharing { on_store_failure, ..Sharing::default() },
             })
             .collect();
         let ids = store.define(&definitions, now()).into();
-        let day = 86_400_000_000;
-        let middle = now().as_micros();
-        let period = Period {
-            start: Timestamp::from_micros(middle - day),
-            end: Timestamp::from_micros(middle + day),
-        };
-        let node = Node { store, ids, allowed, period };
-        node.ready();
-        node
-    }
-
-    #[track_caller]
-    pub(crate) fn ready(&self) {
-        runtime().block_on(self.store.ready(PATIENCE)).expect("a connection");
+        // The same for all nodes of a test, whenever they start.
+        let day = now().as_micros() / 86_400_000_000;
+        let bound = |day: u64| Timestamp::from_micros(day * 86_400_000_000);
+        Node { store, ids, allowed, period: Period { start: bound(day - 1), end: bound(day + 2) } }
     }
 
     /// One request.
@@ -91,6 +106,12 @@ impl Node {
     fn charge(&self, limit: LimitId, cost: u64) -> Charge<'_> {
         Charge { limit, key: b"the only one", cost, period: Some(self.period) }
     }
+}
+
+fn options(url: &str) -> RedisOptions {
+    let mut options = RedisOptions::from_url(url).expect("a URL");
+    options.secret.0 = b"a secret of the tests".to_vec();
+    options
 }
 
 /// Whether a request passes.

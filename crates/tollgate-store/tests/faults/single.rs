@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tollgate_store::{ServersObserved, StoreError, Trouble};
+use tollgate_store::{RedisStore, ServersObserved, StoreError, Trouble};
 
 use super::load::{Load, Tally};
 use super::node::{Node, is_admitted, runtime};
@@ -15,7 +15,7 @@ const PLENTY: u64 = 1_000_000;
 struct World {
     server: Server,
     proxy: Proxy,
-    node: Node,
+    node: Node<RedisStore>,
 }
 
 impl World {
@@ -196,7 +196,7 @@ fn a_replica_does_not_count() {
     let _: String = world.server.run(&["REPLICAOF", "127.0.0.1", &port]);
     let tally = load.stop("a demoted primary (red-15)");
     let refused = tally.count(Trouble::ReadOnly);
-    assert!(refused <= 4 + 2, "each of four callers may meet one: {tally:?}");
+    assert!(refused <= 4 + 2, "each of four callers may meet one: {}", tally.summary());
     let after = world.node.counted();
     assert_eq!(after, [after[0]; 3]);
     assert!(is_admitted(&runtime().block_on(world.node.request()).expect("a decision")));

@@ -121,8 +121,7 @@ impl Servers {
     /// Runs a script on keys of one slot.
     ///
     /// # Errors
-    /// Why there is no answer. It may have been executed nevertheless where that is [`Trouble::TimedOut`] or
-    /// [`Trouble::Disconnected`].
+    /// Why there is no answer; [`Trouble::leaves_doubt`] says whether it may have been executed nevertheless.
     pub(crate) async fn call(
         &self,
         deadline: Deadline,

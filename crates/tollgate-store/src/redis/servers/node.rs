@@ -124,7 +124,7 @@ impl Node {
         live.send(request).map_err(|_| Trouble::Disconnected)?;
         let value = tokio::select! {
             biased;
-            value = received => value.map_err(|_| Trouble::Disconnected)?,
+            value = received => value.map_err(|_| Trouble::Interrupted)?,
             () = shared.sleep(remaining) => {
                 live.timed_out();
                 return Err(Trouble::TimedOut);

@@ -157,7 +157,7 @@ impl Tally {
             Ok(Value::Int(_)) => *self.answered.entry(key.to_owned()).or_default() += 1,
             Ok(other) => panic!("{other:?}"),
             Err(trouble) => {
-                if matches!(trouble, Trouble::TimedOut | Trouble::Disconnected) {
+                if trouble.leaves_doubt() {
                     *self.unknown.entry(key.to_owned()).or_default() += 1;
                 }
                 *self.troubles.entry(trouble).or_default() += 1;
