@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use tollgate_policy::file::Report;
+use tollgate_policy::settings::StoreSettingsError;
 
 /// Why the gateway does not serve. Its text says what would be right.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub enum ServeError {
     Policy(Box<Report>),
     /// The policy names no address to listen on.
     NoListen,
-    /// The policy names a shared store, and this build has none.
-    NoSharedStore,
+    /// The policy's store cannot be opened.
+    Store(StoreSettingsError),
     /// An address cannot be listened on.
     Bind {
         /// The address.
@@ -55,9 +56,9 @@ impl std::fmt::Display for ServeError {
             ServeError::NoListen => f.write_str(
                 "the policy does not say where to listen; add `listen: 127.0.0.1:8080` or use --listen",
             ),
-            ServeError::NoSharedStore => f.write_str(
-                "the policy names a shared store, and this build has none; write `store: memory`",
-            ),
+            ServeError::Store(error) => {
+                write!(f, "the policy's store cannot be opened: {error}")
+            }
             ServeError::Bind { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(f, "somebody listens on {address} already; stop it or choose another address")
             }
@@ -73,7 +74,8 @@ impl std::error::Error for ServeError {
             ServeError::Unreadable { error, .. }
             | ServeError::Bind { error, .. }
             | ServeError::System(error) => Some(error),
-            ServeError::Policy(_) | ServeError::NoListen | ServeError::NoSharedStore => None,
+            ServeError::Store(error) => Some(error),
+            ServeError::Policy(_) | ServeError::NoListen => None,
         }
     }
 }

@@ -47,7 +47,7 @@ impl PolicyFile {
     /// [`ServeError::Policy`] with every mistake.
     pub(crate) fn compile(&self, text: &str, now: Timestamp) -> Result<Policy, ServeError> {
         let name = self.path.display().to_string();
-        let surroundings = Surroundings::of_process(self.folder()).loaded_at(now);
+        let surroundings = Surroundings::of_process(self.folder()).loaded_at(now).serving();
         let read = file::read(&name, text, &surroundings).map_err(ServeError::Policy)?;
         if !read.warnings.is_empty() {
             tracing::warn!("the policy has traps:\n{}", read.warnings.render());

@@ -10,13 +10,12 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tollgate_policy::settings::Settings;
-use tollgate_store::{Clock, MemoryOptions, MemoryStore, SystemClock};
+use tollgate_store::{Clock, SystemClock};
 
-use crate::admin::{self, Readiness, Stage};
-use crate::metrics::Metrics;
+use crate::admin::{self, Stage};
 use crate::policy_file::PolicyFile;
 use crate::reload::Follower;
-use crate::{Engine, Handle, Options, ServeError, Server, descriptors};
+use crate::{Engine, GatewayStore, Handle, Options, ServeError, Server, descriptors, shared};
 
 /// A signal that comes this soon after the first is the same one, told twice.
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
@@ -75,16 +74,14 @@ pub async fn serve_until(
     let policy = file.compile(&text, clock.now())?;
     let mode = options.mode.unwrap_or(policy.settings().mode);
     let settings = policy.settings().clone();
-    if settings.store.is_shared() {
-        return Err(ServeError::NoSharedStore);
-    }
     descriptors::provide(&settings);
-    let store = MemoryStore::new(MemoryOptions::default());
+    let store = GatewayStore::open(&settings.store, Arc::<SystemClock>::clone(&clock) as _)
+        .await
+        .map_err(ServeError::Store)?;
     let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
-    let counted = Arc::clone(&engine);
-    let metrics = Metrics::new(move || counted.store().usage());
-    let server = Server::bind(engine, clock, Arc::clone(&metrics), options)?;
-    let readiness = Arc::new(Readiness::default());
+    let metrics = shared::metrics(&engine);
+    let readiness = Arc::new(shared::readiness(&engine));
+    let server = Server::bind(Arc::clone(&engine), clock, Arc::clone(&metrics), options)?;
     let admin = Admin::bind(&settings, options).await?;
     let addresses =
         Started { gateway: server.local_addr(), admin: admin.as_ref().map(|admin| admin.address) };
@@ -108,6 +105,7 @@ pub async fn serve_until(
     if let Some(stopping) = stopping {
         stopping.abort();
     }
+    shared::close(&engine).await;
     tracing::info!("stopped");
     ended
 }

@@ -114,8 +114,13 @@ impl Worker {
     /// Waits until the last connection of the gateway has ended, at most `drain_timeout`, or until it is told not to.
     async fn drain(&self) {
         let longest = Duration::from_micros(self.gateway.settings().drain_timeout.get());
+        let ended = async {
+            self.gateway.places().empty().await;
+            // A shared store is told of the last requests, too; each telling ends by itself within the store's budget.
+            self.gateway.errands().empty().await;
+        };
         let why = tokio::select! {
-            () = self.gateway.places().empty() => return,
+            () = ended => return,
             () = tokio::time::sleep(longest) => "drain_timeout is over",
             () = self.gateway.is_broken_off() => "told to stop again",
         };

@@ -26,8 +26,9 @@ use hyper::body::Incoming;
 use tokio::sync::watch;
 use tollgate_core::Timestamp;
 use tollgate_policy::settings::GatewaySettings;
-use tollgate_store::{Clock, MemoryStore, SystemClock};
+use tollgate_store::{Clock, SystemClock};
 
+use crate::GatewayStore;
 use crate::arrivals::Arrivals;
 use crate::body::ResponseBody;
 use crate::connection::{Client, Places};
@@ -41,8 +42,8 @@ pub(crate) use client_gone::ClientGone;
 pub(crate) use live::Live;
 pub(crate) use ticket::Ticket;
 
-/// The engine that a gateway asks. A choice of stores goes here.
-pub type Engine = tollgate_policy::Engine<MemoryStore>;
+/// The engine that a gateway asks.
+pub type Engine = tollgate_policy::Engine<GatewayStore>;
 
 /// A gateway, shared by all of its threads.
 pub(crate) struct Gateway {
@@ -54,6 +55,8 @@ pub(crate) struct Gateway {
     timer: Arc<SystemClock>,
     room: Arc<WaitingRoom>,
     places: Arc<Places>,
+    /// One for each ended request of which a shared store is yet to be told.
+    errands: Arc<Places>,
     arrivals: Arrivals,
     /// Nobody waits any more for what is left.
     broken_off: watch::Sender<bool>,
@@ -77,6 +80,7 @@ impl Gateway {
             timer,
             room: Arc::default(),
             places: Arc::default(),
+            errands: Arc::default(),
             arrivals: Arrivals::default(),
             broken_off: watch::Sender::new(false),
             random: RandomState::new(),
@@ -141,8 +145,12 @@ impl Gateway {
 
     /// By whose clock the moments are of a decision that was heard of just now.
     fn moments(&self) -> Moments {
-        let shared = self.live.load().bound.settings().store.is_shared();
-        if shared { Moments::Heard(self.now()) } else { Moments::Own }
+        if self.engine.store().is_shared() { Moments::Heard(self.now()) } else { Moments::Own }
+    }
+
+    /// One for each ended request of which a shared store is yet to be told.
+    pub(crate) fn errands(&self) -> &Arc<Places> {
+        &self.errands
     }
 
     pub(crate) fn timer(&self) -> &Arc<SystemClock> {

@@ -14,6 +14,7 @@ use tollgate_store::{Clock, StoreError};
 use super::moments::Moments;
 use super::waiter::line;
 use super::{Engine, Gateway};
+use crate::connection::Places;
 use crate::metrics::Metrics;
 use crate::waiting::{Departure, Left};
 
@@ -25,6 +26,7 @@ pub(crate) struct Ticket {
     decision: Decision,
     departure: Departure,
     moments: Moments,
+    errands: Arc<Places>,
 }
 
 impl Gateway {
@@ -37,6 +39,7 @@ impl Gateway {
             decision,
             departure: Departure::default(),
             moments,
+            errands: Arc::clone(&self.errands),
         }
     }
 }
@@ -91,7 +94,7 @@ impl Ticket {
         }
         let part = Decision { taken, limits: SmallVec::new(), ..self.decision };
         let engine = Arc::clone(&self.engine);
-        complete(async move { engine.withdraw(part, now).await });
+        self.complete(async move { engine.withdraw(part, now).await });
     }
 
     fn settle(&self, taken: Vec<Held>, status: Option<StatusCode>) {
@@ -99,7 +102,28 @@ impl Ticket {
         if part.needs_settling() {
             let (engine, now) = (Arc::clone(&self.engine), self.clock.now());
             let status = status.map(|status| status.as_u16());
-            complete(async move { engine.settle(part, status, now).await });
+            self.complete(async move { engine.settle(part, status, now).await });
+        }
+    }
+}
+
+impl Ticket {
+    /// Runs `settling` to its end: at once where the store answers at once, else beside whatever comes next.
+    fn complete(&self, settling: impl Future<Output = Result<(), StoreError>> + Send + 'static) {
+        let mut settling = Box::pin(settling);
+        if let Poll::Ready(result) = settling.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+        {
+            return settled(result);
+        }
+        // The gateway ends only once this has.
+        let errand = self.errands.take(usize::MAX);
+        let rest = async move {
+            settled(settling.await);
+            drop(errand);
+        };
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) => drop(runtime.spawn(rest)),
+            Err(error) => tracing::warn!(%error, "a request could not be settled with its limits"),
         }
     }
 }
@@ -126,15 +150,8 @@ impl std::fmt::Debug for Ticket {
     }
 }
 
-/// Runs `settling` to its end: at once where the store answers at once, else beside whatever comes next.
-fn complete(settling: impl Future<Output = Result<(), StoreError>> + Send + 'static) {
-    let mut settling = Box::pin(async move {
-        if let Err(error) = settling.await {
-            tracing::warn!(%error, "a request could not be settled with its limits");
-        }
-    });
-    let at_once = settling.as_mut().poll(&mut Context::from_waker(Waker::noop()));
-    if let (Poll::Pending, Ok(runtime)) = (at_once, tokio::runtime::Handle::try_current()) {
-        runtime.spawn(settling);
+fn settled(result: Result<(), StoreError>) {
+    if let Err(error) = result {
+        tracing::warn!(%error, "a request could not be settled with its limits");
     }
 }

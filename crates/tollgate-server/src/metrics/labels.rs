@@ -140,6 +140,18 @@ impl Reason {
     pub(super) const QUEUE_FULL: Reason = Reason { reason: "queue_full" };
 }
 
+/// Of `tollgate_limit_decisions_by_source_total`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct WordOf {
+    pub(super) source: &'static str,
+}
+
+/// Of `tollgate_store_errors_total`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ErrorKind {
+    pub(super) error: &'static str,
+}
+
 /// Of `tollgate_policy_reloads_total`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct ReloadResult {

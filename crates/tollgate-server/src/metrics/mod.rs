@@ -8,6 +8,7 @@ mod answers;
 mod histogram;
 mod labels;
 mod recorder;
+mod shared;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -26,7 +27,7 @@ use prometheus_client::registry::{Metric, Registry};
 use tollgate_core::Timestamp;
 use tollgate_policy::settings::Settings;
 use tollgate_policy::{LimitReport, Rejection};
-use tollgate_store::Usage;
+use tollgate_store::{NodeObserved, Usage};
 
 pub use histogram::Histogram;
 pub use recorder::Recorder;
@@ -108,6 +109,21 @@ impl Metrics {
     /// `MemoryStore::usage`.
     #[must_use]
     pub fn new(store: impl Fn() -> Vec<Usage> + Send + Sync + 'static) -> Arc<Metrics> {
+        Arc::new(Metrics::of_store(store))
+    }
+
+    /// The same, of a node that shares its store with others; `shared` is asked what it saw of it.
+    #[must_use]
+    pub fn of_node(
+        store: impl Fn() -> Vec<Usage> + Send + Sync + 'static,
+        shared: impl Fn() -> NodeObserved + Send + Sync + 'static,
+    ) -> Arc<Metrics> {
+        let mut metrics = Metrics::of_store(store);
+        metrics.registry.register_collector(Box::new(shared::SharedScrape::new(shared)));
+        Arc::new(metrics)
+    }
+
+    fn of_store(store: impl Fn() -> Vec<Usage> + Send + Sync + 'static) -> Metrics {
         let mut metrics = Metrics {
             registry: Registry::with_prefix("tollgate"),
             decisions: Family::default(),
@@ -133,7 +149,7 @@ impl Metrics {
         metrics.register_process();
         metrics.upstream.register(&mut metrics.registry);
         metrics.registry.register_collector(Box::new(store::Scrape::new(store)));
-        Arc::new(metrics)
+        metrics
     }
 
     fn register_decisions(&mut self) {

@@ -101,6 +101,9 @@ impl Follower {
             );
         }
         descriptors::provide(&new);
+        if old.settings().store != new.store {
+            tracing::warn!("the policy's `store` changed: it takes effect at a restart");
+        }
         let version = self.server.reload(policy, self.mode.unwrap_or(new.mode));
         tracing::info!(version, "the policy was reloaded");
     }

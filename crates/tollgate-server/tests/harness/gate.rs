@@ -51,7 +51,7 @@ impl Gate {
     pub(crate) fn with(yaml: &str, setup: Setup) -> Gate {
         let Setup { clock, workers, mode } = setup;
         let store = MemoryStore::new(MemoryOptions::default());
-        let engine = Arc::new(Engine::new(policy(yaml), store, mode, clock.now()));
+        let engine = Arc::new(Engine::new(policy(yaml), store.into(), mode, clock.now()));
         let counted = Arc::clone(&engine);
         let metrics = Metrics::new(move || counted.store().usage());
         let options = Options {
