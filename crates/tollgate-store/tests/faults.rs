@@ -8,6 +8,8 @@ mod cluster;
 mod load;
 #[path = "faults/node.rs"]
 mod node;
+#[path = "faults/processes.rs"]
+mod processes;
 #[path = "faults/sentinel.rs"]
 mod sentinel;
 #[path = "servers/mod.rs"]

@@ -47,8 +47,18 @@ impl Node<SharedStore> {
         allowed: u64,
         on_store_failure: OnStoreFailure,
     ) -> Node<SharedStore> {
-        let clock = Arc::new(SystemClock::new());
-        let store = SharedStore::start(&options(url), clock).expect("a store");
+        Node::share_within(url, options(url).budget, allowed, on_store_failure)
+    }
+
+    /// The same, with a budget of its own.
+    pub(crate) fn share_within(
+        url: &str,
+        budget: Duration,
+        allowed: u64,
+        on_store_failure: OnStoreFailure,
+    ) -> Node<SharedStore> {
+        let options = RedisOptions { budget, ..options(url) };
+        let store = SharedStore::start(&options, Arc::new(SystemClock::new())).expect("a store");
         runtime().block_on(store.ready(PATIENCE)).expect("a connection");
         Node::of(store, allowed, on_store_failure)
     }
