@@ -2,6 +2,8 @@
 
 #[path = "../harness/mod.rs"]
 mod harness;
+#[path = "../../../tollgate-store/tests/servers/mod.rs"]
+mod servers;
 
 mod bodies;
 mod bytes_on_the_wire;
@@ -12,6 +14,7 @@ mod policies;
 mod queueing;
 mod reloading;
 mod semantics;
+mod sharing;
 mod stopping;
 mod time_and_size;
 mod upgrades;

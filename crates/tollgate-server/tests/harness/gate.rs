@@ -6,12 +6,13 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tollgate_policy::file::{self, Surroundings};
 use tollgate_policy::{Mode, Policy};
 use tollgate_server::metrics::Metrics;
-use tollgate_server::{Engine, Handle, Options, Server};
-use tollgate_store::{Clock, MemoryOptions, MemoryStore, SystemClock};
+use tollgate_server::{Engine, GatewayStore, Handle, Options, Server};
+use tollgate_store::{Clock, SystemClock};
 
 /// A gateway that runs until it is dropped.
 pub(crate) struct Gate {
@@ -42,6 +43,22 @@ pub(crate) fn policy(yaml: &str) -> Policy {
     Policy::compile(read.settings).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime")
+}
+
+fn metrics(engine: &Arc<Engine>) -> Arc<Metrics> {
+    let counted = Arc::clone(engine);
+    let usage = move || counted.store().usage();
+    match engine.store() {
+        GatewayStore::Memory(_) => Metrics::new(usage),
+        GatewayStore::Shared(store) => {
+            let store = store.clone();
+            Metrics::of_node(usage, move || store.observed())
+        }
+    }
+}
+
 impl Gate {
     /// A gateway for the policy that `yaml` says, on a free port.
     pub(crate) fn start(yaml: &str) -> Gate {
@@ -50,10 +67,11 @@ impl Gate {
 
     pub(crate) fn with(yaml: &str, setup: Setup) -> Gate {
         let Setup { clock, workers, mode } = setup;
-        let store = MemoryStore::new(MemoryOptions::default());
-        let engine = Arc::new(Engine::new(policy(yaml), store.into(), mode, clock.now()));
-        let counted = Arc::clone(&engine);
-        let metrics = Metrics::new(move || counted.store().usage());
+        let policy = policy(yaml);
+        let store = GatewayStore::open(&policy.settings().store, Arc::clone(&clock));
+        let store = runtime().block_on(store).expect("a store that can be opened");
+        let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
+        let metrics = metrics(&engine);
         let options = Options {
             listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
             workers: NonZeroUsize::new(workers),
@@ -64,8 +82,7 @@ impl Gate {
         let (address, handle) = (server.local_addr(), server.handle());
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-            let served = runtime.block_on(server.run(async {
+            let served = runtime().block_on(server.run(async {
                 let _ = stopped.await;
             }));
             served.expect("it served");
