@@ -24,7 +24,7 @@ pub(crate) fn metrics(engine: &Arc<Engine>) -> Arc<Metrics> {
     let counted = Arc::clone(engine);
     let usage = move || counted.store().usage();
     match shared(engine) {
-        Some(store) => Metrics::of_node(usage, move || store.observed()),
+        Some(store) => Metrics::of_node(usage, store),
         None => Metrics::new(usage),
     }
 }

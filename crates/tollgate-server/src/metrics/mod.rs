@@ -27,7 +27,7 @@ use prometheus_client::registry::{Metric, Registry};
 use tollgate_core::Timestamp;
 use tollgate_policy::settings::Settings;
 use tollgate_policy::{LimitReport, Rejection};
-use tollgate_store::{NodeObserved, Usage};
+use tollgate_store::{SharedStore, Usage};
 
 pub use histogram::Histogram;
 pub use recorder::Recorder;
@@ -112,14 +112,14 @@ impl Metrics {
         Arc::new(Metrics::of_store(store))
     }
 
-    /// The same, of a node that shares its store with others; `shared` is asked what it saw of it.
+    /// The same, of a node that shares `shared` with others.
     #[must_use]
     pub fn of_node(
         store: impl Fn() -> Vec<Usage> + Send + Sync + 'static,
-        shared: impl Fn() -> NodeObserved + Send + Sync + 'static,
+        shared: SharedStore,
     ) -> Arc<Metrics> {
         let mut metrics = Metrics::of_store(store);
-        metrics.registry.register_collector(Box::new(shared::SharedScrape::new(shared)));
+        metrics.registry.register_collector(Box::new(shared::SharedScrape(shared)));
         Arc::new(metrics)
     }
 

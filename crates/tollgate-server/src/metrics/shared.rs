@@ -5,27 +5,16 @@ use std::fmt;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, NoLabelSet};
 use prometheus_client::metrics::MetricType;
-use tollgate_store::{LATENCY_BOUNDS, NodeObserved};
+use tollgate_store::{LATENCY_BOUNDS, NodeObserved, SharedStore};
 
 use super::labels::{ErrorKind, WordOf};
 
-pub(super) struct SharedScrape(Box<dyn Fn() -> NodeObserved + Send + Sync>);
-
-impl SharedScrape {
-    pub(super) fn new(read: impl Fn() -> NodeObserved + Send + Sync + 'static) -> SharedScrape {
-        SharedScrape(Box::new(read))
-    }
-}
-
-impl fmt::Debug for SharedScrape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("SharedScrape(..)")
-    }
-}
+#[derive(Debug)]
+pub(super) struct SharedScrape(pub(super) SharedStore);
 
 impl Collector for SharedScrape {
     fn encode(&self, encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
-        let seen = self.0();
+        let (seen, calls) = (self.0.observed(), self.0.redis_observed());
         let mut page = Page(encoder);
         let help = "1 while the shared store is away and on_store_failure holds, else 0";
         page.gauge("store_degraded", help, u64::from(seen.degraded))?;
@@ -50,7 +39,12 @@ impl Collector for SharedScrape {
             "Units admitted while the shared store was away, and charged to it when it was back";
         page.counter("store_reconciled_units", help, seen.reconciled)?;
         let help = "Units admitted while the shared store was away that it never learnt of";
-        page.counter("store_lost_units", help, seen.unreconciled)
+        page.counter("store_lost_units", help, seen.unreconciled)?;
+        let help = "Charges to give back after another slot of a cluster refused, that were not";
+        page.counter("store_unreturned_charges", help, calls.unreturned)?;
+        let help =
+            "Verdicts of scripts that the engine would not have given: always 0, or there is a bug";
+        page.counter("store_differing_verdicts", help, calls.differing)
     }
 }
 

@@ -7,7 +7,7 @@ use tollgate_core::Timestamp;
 use tollgate_policy::file::{Surroundings, read};
 use tollgate_policy::settings::Settings;
 use tollgate_policy::{Charges, Decision, Engine, Facts, Headers, Mode, Policy, Rejection, Ruling};
-use tollgate_store::{MemoryOptions, MemoryStore, Usage};
+use tollgate_store::{MemoryOptions, MemoryStore, RedisOptions, SharedStore, SystemClock, Usage};
 
 use super::histogram::{Histogram, Scale};
 use super::{Metrics, Recorder, UpstreamError};
@@ -386,6 +386,19 @@ fn families(page: &str) -> String {
         .collect::<BTreeSet<_>>()
         .into_iter()
         .collect()
+}
+
+/// What a gateway tells besides where its store is shared; here with a store that is not there.
+#[test]
+fn names_types_and_labels_of_a_shared_store() {
+    let options = RedisOptions::from_url("redis://127.0.0.1:1").unwrap();
+    let store = SharedStore::start(&options, Arc::new(SystemClock::new())).unwrap();
+    let alone = families(&Metrics::new(Vec::new).render().unwrap());
+    let page = Metrics::of_node(Vec::new, store).render().unwrap();
+    let more = families(&page);
+    let more: Vec<&str> = more.lines().filter(|line| !alone.contains(line)).collect();
+    insta::assert_snapshot!(more.join("\n"));
+    assert!(page.contains("\ntollgate_store_errors_total{error=\"oom\"} 0\n"), "{page}");
 }
 
 #[test]

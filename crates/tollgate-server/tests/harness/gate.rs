@@ -52,10 +52,7 @@ fn metrics(engine: &Arc<Engine>) -> Arc<Metrics> {
     let usage = move || counted.store().usage();
     match engine.store() {
         GatewayStore::Memory(_) => Metrics::new(usage),
-        GatewayStore::Shared(store) => {
-            let store = store.clone();
-            Metrics::of_node(usage, move || store.observed())
-        }
+        GatewayStore::Shared(store) => Metrics::of_node(usage, store.clone()),
     }
 }
 
