@@ -1,8 +1,12 @@
 //! The gateway on a store that it shares, and while that is away.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use crate::harness::{Connection, Gate, Reply, Upstream, request};
+use tollgate_core::Timestamp;
+use tollgate_store::{Clock, SystemClock};
+
+use crate::harness::{Connection, Gate, Reply, Setup, Upstream, request};
 use crate::servers::{Program, Server, until};
 
 /// A gateway, its upstream and the server where it counts.
@@ -92,6 +96,37 @@ fn what_a_delay_asks_for_is_waited_by_the_gateways_own_clock() {
     let all = statuses(&gate, "/", 3);
     assert!(all.iter().all(|status| *status == 200), "{all:?}");
     assert!(gate.metric("tollgate_delay_seconds_count") >= 1.0, "the second had to wait");
+}
+
+/// The machine's clock, an hour behind or ahead.
+struct Wrong {
+    machine: SystemClock,
+    micros: i64,
+}
+
+impl Clock for Wrong {
+    fn now(&self) -> Timestamp {
+        let now = self.machine.now().as_micros();
+        Timestamp::from_micros(now.saturating_add_signed(self.micros))
+    }
+}
+
+#[test]
+fn a_wrong_clock_makes_nobody_wait_longer_nor_pass_sooner() {
+    let Some(stage) = Stage::start() else { return };
+    for (round, micros) in [-3_600_000_000, 3_600_000_000].into_iter().enumerate() {
+        let limits = format!(
+            "  line-{round}: {{ key: [ip], leaky_bucket: {{ rate: 10/s, burst: 2, max_wait: 1s }} }}\n\
+             \x20 hour-{round}: {{ key: [ip], sliding_window: {{ limit: 3, window: 1h }} }}"
+        );
+        let route = format!("- {{ limits: [line-{round}, hour-{round}], upstream: app }}");
+        let clock = Arc::new(Wrong { machine: SystemClock::new(), micros });
+        let yaml = stage.policy(&limits, &route);
+        let gate = Gate::with(&yaml, Setup { clock, ..Setup::default() });
+        assert_eq!(statuses(&gate, "/", 4), [200, 200, 200, 429], "{micros}");
+        assert!(gate.metric("tollgate_delay_seconds_count") >= 1.0);
+        assert!(gate.metric("tollgate_delay_seconds_sum") < 1.0);
+    }
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use tollgate_core::{Algorithm, Burst, Micros, Rate};
 use tollgate_policy::settings::{Calendar, Class, Every, LimitSettings, Settings};
+use tollgate_store::SyncMode;
 
 /// One row of the table.
 type Row = [String; 5];
@@ -12,7 +13,11 @@ pub(crate) fn limits(settings: &Settings) -> String {
         .limits
         .iter()
         .flat_map(|limit| limit.classes.iter().map(move |class| (limit, class)));
-    let mut rows: Vec<Row> = classes.map(|(limit, class)| row(limit, class)).collect();
+    let row = |(limit, class): (&LimitSettings, &Class)| {
+        let sync = settings.store.is_shared().then(|| sync(limit)).flatten();
+        row(limit, class, sync.as_deref())
+    };
+    let mut rows: Vec<Row> = classes.map(row).collect();
     if rows.is_empty() {
         return String::new();
     }
@@ -31,7 +36,18 @@ fn line(row: &Row, widths: &[usize; 5]) -> String {
     format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
 }
 
-fn row(limit: &LimitSettings, class: &Class) -> Row {
+/// How nodes count a limit together, where that is not exactly.
+fn sync(limit: &LimitSettings) -> Option<String> {
+    Some(match limit.sync {
+        SyncMode::Exact => return None,
+        SyncMode::Leased => "leased".to_owned(),
+        SyncMode::Estimate { every } => format!("estimate every {}", span(every)),
+        SyncMode::Share => "share".to_owned(),
+        SyncMode::Node => "node".to_owned(),
+    })
+}
+
+fn row(limit: &LimitSettings, class: &Class, sync: Option<&str>) -> Row {
     let name = match &class.name {
         Some(class) => format!("{} ({class})", limit.name),
         None => limit.name.to_string(),
@@ -41,6 +57,10 @@ fn row(limit: &LimitSettings, class: &Class) -> Row {
     };
     let [kind, at_once, window, unit] = meaning(algorithm, class.calendar.as_ref());
     let kind = if limit.rules.shadow { format!("{kind}, shadow") } else { kind };
+    let kind = match sync {
+        Some(word) => format!("{kind}, {word}"),
+        None => kind,
+    };
     [name, kind, at_once, window, unit]
 }
 
