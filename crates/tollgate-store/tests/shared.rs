@@ -5,6 +5,8 @@
 mod behaviour;
 #[path = "shared/faults.rs"]
 mod faults;
+#[path = "shared/network.rs"]
+mod network;
 #[path = "shared/nodes.rs"]
 mod nodes;
 #[path = "servers/mod.rs"]

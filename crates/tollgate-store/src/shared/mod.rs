@@ -124,7 +124,7 @@ impl<R: Remote> Node<R> {
             latency,
             latency_sum,
             overshoot: observed::read(&self.counters.overshoot),
-            unreconciled_keys: self.unreconciled.len(),
+            unreconciled_keys: self.unreconciled.outstanding(),
             reconciled: observed::read(&self.counters.reconciled),
             unreconciled: observed::read(&self.counters.unreconciled),
         }

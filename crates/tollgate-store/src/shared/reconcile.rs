@@ -33,6 +33,17 @@ pub(super) struct Unreconciled {
     keys: Mutex<HashMap<Key, Kept>>,
     /// How many there are: mostly none, and then nobody looks.
     len: AtomicUsize,
+    /// How many more are being told.
+    telling: AtomicUsize,
+}
+
+/// A key is being told.
+struct Telling<'u>(&'u AtomicUsize);
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// A limit, and the local store's name of the key.
@@ -50,6 +61,11 @@ struct Kept {
 }
 
 impl Unreconciled {
+    /// How many keys the store has yet to be told of, or is being told of.
+    pub(super) fn outstanding(&self) -> usize {
+        self.len() + self.telling.load(Ordering::Relaxed)
+    }
+
     pub(super) fn len(&self) -> usize {
         self.len.load(Ordering::Relaxed)
     }
@@ -147,6 +163,8 @@ impl<R: Remote> Node<R> {
     async fn reconcile_one(&self, key: Key) {
         let now = self.now();
         let Ok(permit) = self.enter(now) else { return };
+        self.unreconciled.telling.fetch_add(1, Ordering::Relaxed);
+        let _telling = Telling(&self.unreconciled.telling);
         // From here on the key's decisions go to the store again, behind this.
         let Some(kept) = self.unreconciled.take(&key) else { return };
         let Some(limit) = kept.held.remote else { return };

@@ -52,7 +52,8 @@ impl Nodes {
         budget: Duration,
     ) -> Option<Nodes> {
         let server = Server::start(&Program::redis()?);
-        let nodes: Vec<_> = (0..nodes).map(|_| Node::start(&server, limits, budget)).collect();
+        let nodes: Vec<_> =
+            (0..nodes).map(|_| Node::start(&server.url(), limits, budget)).collect();
         let live = nodes.len() as u32;
         for node in &nodes {
             until("all nodes know of all", || node.observed().live_nodes == live);
@@ -106,8 +107,9 @@ impl Drop for Nodes {
 }
 
 impl Node {
-    fn start(server: &Server, limits: &[(Algorithm, Sharing)], budget: Duration) -> Node {
-        let mut options = RedisOptions::from_url(&server.url()).expect("a URL");
+    /// A node of the server at `url`.
+    pub(crate) fn start(url: &str, limits: &[(Algorithm, Sharing)], budget: Duration) -> Node {
+        let mut options = RedisOptions::from_url(url).expect("a URL");
         options.budget = budget;
         let clock = Arc::new(SystemClock::new());
         let store = SharedStore::start(&options, clock.clone()).expect("a store");

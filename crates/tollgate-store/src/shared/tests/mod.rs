@@ -1,6 +1,7 @@
 //! Decisions of nodes that share a store.
 
 mod cancelled;
+mod chance;
 mod estimates;
 mod exhausted;
 mod failures;
