@@ -3,6 +3,12 @@
 
 #[path = "behaviour/mod.rs"]
 mod behaviour;
+#[path = "redis/cluster.rs"]
+mod cluster;
+#[path = "redis/expiry.rs"]
+mod expiry;
+#[path = "redis/field.rs"]
+mod field;
 #[path = "redis/hosted.rs"]
 mod hosted;
 #[path = "redis/model.rs"]

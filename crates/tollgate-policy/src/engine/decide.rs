@@ -73,10 +73,27 @@ impl<S: Store> Engine<S> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
+        let mut answer = self.charge(bound, charges, now, hold).await;
+        if let Err(StoreError::OtherPeriod(at)) = answer {
+            // By a shared store's clock a quota's period is over already, or not yet: its clock counts.
+            if let Err(rejection) = plan(bound, mode, facts, at, charges) {
+                return Ok(Ruling::Rejected(rejection));
+            }
+            answer = self.charge(bound, charges, at, hold).await;
+        }
+        ruling(bound, mode, charges, &mut answer, hold)
+    }
+
+    async fn charge(
+        &self,
+        bound: &Bound,
+        charges: &Charges,
+        now: Timestamp,
+        hold: Option<Micros>,
+    ) -> Result<StoreOutcome, StoreError> {
         let (mut few, mut many) = (NONE, Vec::new());
         let call = Call { charges: ask(bound, charges, &mut few, &mut many), now, hold };
-        let mut answer = self.store().charge_all(&call).await;
-        ruling(bound, mode, charges, &mut answer, hold)
+        self.store().charge_all(&call).await
     }
 }
 

@@ -126,7 +126,11 @@ impl RedisStore {
             holds: hold.is_some(),
             keys: asks.iter().map(|ask| ask.name.clone()).collect(),
             numbers,
-            lasting: asks.iter().map(|ask| ask.parameters.lasting.clone()).collect(),
+            lasting: asks
+                .iter()
+                .filter(|ask| ask.parameters.part.kind.tells_lasting())
+                .map(|ask| ask.parameters.lasting.clone())
+                .collect(),
             ticket: manner.ticket.to_le_bytes(),
         })
     }

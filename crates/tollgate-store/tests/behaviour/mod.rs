@@ -7,10 +7,10 @@ pub(crate) mod reload;
 pub(crate) mod several;
 pub(crate) mod world;
 
-/// A test for each behaviour, against the stores that `$store` makes.
-macro_rules! behaviours {
-    ($store:ident) => {
-        $crate::behaviour::behaviours!($store, several:
+/// Every behaviour, handed to the macro `$each` room by room.
+macro_rules! rooms {
+    ($each:ident $store:ident) => {
+        $crate::behaviour::$each!($store, several:
             mul_01_refused_by_one_limit_charges_none
             mul_03_an_oversize_request_takes_nothing
             a_refused_request_takes_nothing_from_any
@@ -19,7 +19,7 @@ macro_rules! behaviours {
             every_refusing_limit_is_named
             more_charges_than_fit_in_line
             count_refused_charges_though_another_refuses);
-        $crate::behaviour::behaviours!($store, limits:
+        $crate::behaviour::$each!($store, limits:
             every_algorithm_admits_its_limit_and_no_more
             retry_times_hold_from_both_sides
             clk_01_a_step_back_stands_still
@@ -28,14 +28,14 @@ macro_rules! behaviours {
             str_01_slots_of_the_dead_free_themselves
             num_18_a_limit_of_zero_refuses_everything
             unknown_limits_and_missing_periods_are_errors);
-        $crate::behaviour::behaviours!($store, after:
+        $crate::behaviour::$each!($store, after:
             a_settle_gives_back_in_its_own_window
             a_settle_upwards_charges_into_debt
             a_bucket_gets_back_less_its_refill
             a_quota_gives_back_in_its_own_period
             peeking_takes_nothing
             a_reset_forgets_one_key);
-        $crate::behaviour::behaviours!($store, reload:
+        $crate::behaviour::$each!($store, reload:
             rel_01_a_reload_of_the_same_refills_nothing
             rel_03_a_lowered_limit_leaves_nothing
             mul_05_a_raised_quota_counts_admissions_only
@@ -45,6 +45,18 @@ macro_rules! behaviours {
             a_receipt_outlives_a_reload
             a_bucket_that_starts_empty_is_emptied_once);
     };
+}
+
+/// A test for each behaviour, against the stores that `$store` makes.
+#[allow(unused_macros, reason = "each test binary uses one of the ways")]
+macro_rules! behaviours {
+    ($store:ident) => {
+        $crate::behaviour::rooms!(as_tests $store);
+    };
+}
+
+#[allow(unused_macros, reason = "each test binary uses one of the ways")]
+macro_rules! as_tests {
     ($store:ident, $room:ident: $($name:ident)+) => {
         mod $room {
             use super::*;
@@ -61,4 +73,20 @@ macro_rules! behaviours {
     };
 }
 
-pub(crate) use behaviours;
+/// Runs one behaviour after the other, each on a store that `$store` makes.
+#[allow(unused_macros, reason = "each test binary uses one of the ways")]
+macro_rules! every_behaviour {
+    ($store:ident) => {
+        $crate::behaviour::rooms!(in_turn $store);
+    };
+}
+
+#[allow(unused_macros, reason = "each test binary uses one of the ways")]
+macro_rules! in_turn {
+    ($store:ident, $room:ident: $($name:ident)+) => {
+        $($crate::behaviour::world::run($crate::behaviour::$room::$name($store()));)+
+    };
+}
+
+#[allow(unused_imports, reason = "each test binary uses a part of it")]
+pub(crate) use {as_tests, behaviours, every_behaviour, in_turn, rooms};

@@ -180,21 +180,26 @@ fn seed() -> u64 {
     seed
 }
 
-pub(crate) async fn every_word_is_the_memory_stores(shared: &impl Store, traces: u64) {
+/// With `steps_back` also under a clock that does.
+pub(crate) async fn every_word_is_the_memory_stores(
+    shared: &impl Store,
+    traces: u64,
+    steps_back: bool,
+) {
     let mut seeds = Random::new(seed());
     for number in 0..traces {
         let memory = MemoryStore::new(MemoryOptions::unbounded());
         Trace::new(&format!("memory {number}"), seeds.next(), memory, shared).run().await;
         let name = format!("model {number}");
         let mut trace = Trace::new(&name, seeds.next(), Model::default(), shared);
-        trace.steps_back = true;
+        trace.steps_back = steps_back;
         trace.run().await;
     }
 }
 
 fn on(program: &Program) {
     let hosted = Hosted::replay(program);
-    run(every_word_is_the_memory_stores(&hosted, TRACES));
+    run(every_word_is_the_memory_stores(&hosted, TRACES, true));
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! several must all hold. `$name` is the limit's own variable, `$i` its place in `KEYS`, `$t` that of its lasting time in `ARGV`.
 
 use super::part::{Kind, Part};
+use super::program::Mix;
 
 /// How a limit's variables are spelt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Fragment {
 }
 
 /// A line under the rules of `part`; `None` where they leave it out.
-pub(super) fn under<'l>(line: &'l str, part: &Part, hold: bool) -> Option<&'l str> {
+pub(super) fn under<'l>(line: &'l str, part: &Part, mix: &Mix<'_>) -> Option<&'l str> {
     let Some((code, rules)) = line.split_once(" --? ") else { return Some(line) };
     let holds = |rule: &str| match rule {
         "overdraw" => part.overdraw,
@@ -59,7 +60,8 @@ pub(super) fn under<'l>(line: &'l str, part: &Part, hold: bool) -> Option<&'l st
         "bounded" => part.bounded,
         "empty" => part.empty,
         "leased" => part.leased,
-        "hold" => hold,
+        "hold" => mix.hold,
+        "replay" => mix.virtual_time,
         _ => false,
     };
     let all = rules.split(' ').all(|rule| match rule.strip_prefix('!') {
@@ -69,8 +71,8 @@ pub(super) fn under<'l>(line: &'l str, part: &Part, hold: bool) -> Option<&'l st
     all.then_some(code)
 }
 
-/// A line with the variables of the limit at `place`, counted from 1.
-pub(super) fn spell(line: &str, place: usize, variables: Variables) -> String {
+/// A line with the variables of the limit at `place`, counted from 1, whose lasting time is `ARGV[lasting]`.
+pub(super) fn spell(line: &str, place: usize, lasting: usize, variables: Variables) -> String {
     let code = line.trim_start();
     let line = match (variables, code.strip_prefix("local $")) {
         // A field needs no declaration.
@@ -85,7 +87,7 @@ pub(super) fn spell(line: &str, place: usize, variables: Variables) -> String {
         let (name, rest) = piece.split_at(end);
         match (name, variables) {
             ("i", _) => spelt.push_str(&place.to_string()),
-            ("t", _) => spelt.push_str(&(place + 1).to_string()),
+            ("t", _) => spelt.push_str(&lasting.to_string()),
             (_, Variables::Locals) => spelt.push_str(&format!("{name}{place}")),
             (_, Variables::Fields) => spelt.push_str(&format!("v.{name}{place}")),
         }

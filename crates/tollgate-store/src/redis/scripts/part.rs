@@ -16,6 +16,13 @@ pub(crate) enum Kind {
     Concurrency,
 }
 
+impl Kind {
+    /// Whether the script is told how long its state usually lasts. The others' end with a window or a period.
+    pub(crate) const fn tells_lasting(self) -> bool {
+        matches!(self, Kind::Bucket | Kind::SlidingLog | Kind::Concurrency)
+    }
+}
+
 /// One limit's part of a script. Numbers are no part of it: few texts exist in a policy, and the server compiles each once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {

@@ -7,8 +7,8 @@
 //! ARGV[1]      <d each: 1, or 0 where another limit has refused already (then only what counts refusals is taken); in a
 //!              replay now; where slots are held for a known time that time and the longest delay of limits asked elsewhere;
 //!              then the arguments of each limit
-//! ARGV[1 + i]  for how many milliseconds the i-th state usually lasts
-//! ARGV[n + 2]  the decision's ticket, 8 bytes, where a log or slots are among the limits
+//! ARGV[2..]    for how many milliseconds the states of buckets, logs and slots usually last, in decimal; then, where a log or
+//!              slots are among the limits, the decision's ticket, 8 bytes
 //! reply        <d now; then of each limit one byte, `a` or `r` as it admits or refuses, and its fragment's reply.
 //!              With `f`, place (<I2) and state: a bucket written under other parameters; with `p`: a quota's period is not
 //!              the one around now. Nothing is changed then.
@@ -67,6 +67,12 @@ impl Mix<'_> {
 
     fn variables(&self) -> Variables {
         if self.parts.len() <= FEW { Variables::Locals } else { Variables::Fields }
+    }
+
+    /// A line with the variables of the limit at `place`.
+    fn spell(&self, line: &str, place: usize) -> String {
+        let lasting = self.parts.iter().take(place).filter(|part| part.kind.tells_lasting());
+        spell(line, place, 1 + lasting.count(), self.variables())
     }
 
     fn has(&self, of: impl Fn(&Part) -> bool) -> bool {
@@ -135,15 +141,15 @@ impl Mix<'_> {
         let part = &self.parts[place - 1];
         let lines = Fragment::of(part.kind).section("arguments");
         let names =
-            lines.filter_map(|line| under(line, part, self.hold)).flat_map(str::split_whitespace);
-        names.map(|name| spell(name, place, self.variables())).collect()
+            lines.filter_map(|line| under(line, part, self)).flat_map(str::split_whitespace);
+        names.map(|name| self.spell(name, place)).collect()
     }
 
     fn section(&self, name: &str, place: usize, body: &mut String) {
         let part = &self.parts[place - 1];
         for line in Fragment::of(part.kind).section(name) {
-            if let Some(line) = under(line, part, self.hold) {
-                push(&spell(line, place, self.variables()), body);
+            if let Some(line) = under(line, part, self) {
+                push(&self.spell(line, place), body);
             }
         }
     }
@@ -156,7 +162,7 @@ impl Mix<'_> {
         if self.hold && part.waits && self.has(|part| part.kind == Kind::Concurrency) {
             self.section("wait", place, body);
         }
-        push(&spell("if $refused then admitted = false end", place, self.variables()), body);
+        push(&self.spell("if $refused then admitted = false end", place), body);
     }
 
     /// Takes what the rules say, or keeps what a wrong clock's state was cut to.
@@ -171,11 +177,10 @@ impl Mix<'_> {
             Part { shadow: true, .. } => "admitted and not $refused",
             _ => "admitted",
         };
-        let variables = self.variables();
-        push(&spell(&format!("if {when} then"), place, variables), body);
+        push(&self.spell(&format!("if {when} then"), place), body);
         self.section("take", place, body);
         push("end", body);
-        push(&spell("if $clamped then", place, variables), body);
+        push(&self.spell("if $clamped then", place), body);
         self.section("keep", place, body);
         push("end", body);
     }
@@ -184,7 +189,7 @@ impl Mix<'_> {
         let mut reply = "return pack('<d', now)".to_owned();
         for place in 1..=self.parts.len() {
             let piece = " .. ($refused and 'r' or 'a') .. $raw";
-            reply.push_str(&spell(piece, place, self.variables()));
+            reply.push_str(&self.spell(piece, place));
         }
         reply.push('\n');
         reply
@@ -193,11 +198,12 @@ impl Mix<'_> {
     /// Puts in what is constant for this mix.
     fn constants(&self, body: &str) -> String {
         // Expiry is by milliseconds, of a clock that the server may have read a little earlier.
+        let lasting = self.parts.iter().filter(|part| part.kind.tells_lasting());
         let spare = if self.virtual_time { "3600002" } else { "2" };
         let mut body = body
             .replace("SPARE", spare)
             .replace("GENERATION", &GENERATION.get().to_string())
-            .replace("TICKET", &format!("ARGV[{}]", self.parts.len() + 2));
+            .replace("TICKET", &format!("ARGV[{}]", 2 + lasting.count()));
         for size in [16, 20, 24] {
             let nothing = format!("'{}'", "\\0".repeat(size));
             body = body.replace(&format!("NOTHING_{size}"), &nothing);

@@ -74,12 +74,9 @@ impl Parameters {
                 let deepest = if owing { ticks.ceiling } else { ticks.capacity };
                 ceil((deepest / u128::from(ticks.per_micro)) as u64) + 3
             }
-            // A window's end is no later than that, and where milliseconds could matter, the script takes another.
-            (Algorithm::FixedWindow(spec), _) => ceil(spec.window.get()),
-            (Algorithm::SlidingWindow(spec), _) => ceil(spec.window.get() + self.cell) + 2,
             (Algorithm::SlidingLog(spec), _) => ceil(spec.window.get()) + 2,
             (Algorithm::Concurrency(spec), _) => ceil(spec.ttl.get()) + 2,
-            // A quota's period comes with each call.
+            // Windows and periods end by themselves.
             _ => 0,
         }
     }

@@ -11,6 +11,8 @@ $most --? owing
 --@ read
 local $raw = call('GET', KEYS[$i]) or NOTHING_16
 local $start, $count = unpack('<dd', $raw)
+local $lasts = nil --? replay
+local $lasts = $start --? !replay
 local $frame = now - now % $window
 local $clamped
 if $start < $frame then
@@ -25,8 +27,12 @@ local $refused = $count > $limit or $cost > 0 and $count == $limit --? overdraw
 --@ take
 $cost = min($cost, $most - $count) --? owing
 if $cost > 0 then
-  -- The lasting time is a whole window, and more only where expiring by milliseconds could cut the window short.
-  call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', $start + 3000 < now and ARGV[$t] or format('%.0f', ($start + $window - now) / 1000 + SPARE))
+  -- The first charge of a window says how long the key lasts.
+  if $lasts == $start then
+    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'KEEPTTL')
+  else
+    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', format('%.0f', ($start + $window - now) / 1000 + SPARE))
+  end
   $clamped = nil
 end
 

@@ -13,6 +13,8 @@ $most --? owing
 --@ read
 local $raw = call('GET', KEYS[$i]) or rep('\0', 8 * $cells + 16)
 local $index = unpack('<d', $raw)
+local $lasts = nil --? replay
+local $lasts = $index --? !replay
 local $counts = sub($raw, 9)
 local $current = (now - now % $cell) / $cell
 local $clamped
@@ -40,9 +42,14 @@ local $refused = $short > 0 or $cost > 0 and $short == 0 --? overdraw
 $cost = min($cost, $most - $whole - share($units[1], $inside, $cell)) --? owing
 if $cost > 0 then
   $counts = sub($counts, 1, 8 * $cells) .. pack('<d', $units[$cells + 1] + $cost)
-  call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', $index == $current and ARGV[$t] or format('%.0f', ($index + $cells + 1) * $cell / 1000 - now / 1000 + SPARE))
+  -- The first charge of a cell says how long the key lasts.
+  if $lasts == $index then
+    call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'KEEPTTL')
+  else
+    call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))
+  end
   $clamped = nil
 end
 
 --@ keep
-call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', ARGV[$t])
+call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))

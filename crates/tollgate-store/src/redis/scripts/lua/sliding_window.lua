@@ -11,6 +11,8 @@ $most --? owing
 --@ read
 local $raw = call('GET', KEYS[$i]) or NOTHING_24
 local $index, $before, $count = unpack('<ddd', $raw)
+local $lasts = nil --? replay
+local $lasts = $index --? !replay
 local $current = (now - now % $cell) / $cell
 local $clamped
 if $index < $current then
@@ -38,9 +40,14 @@ local $refused = $short > 0 or $cost > 0 and $short == 0 --? overdraw
 --@ take
 $cost = min($cost, $most - $count - share($before, $inside, $cell)) --? owing
 if $cost > 0 then
-  call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PX', $index == $current and ARGV[$t] or format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
+  -- The first charge of a window says how long the key lasts.
+  if $lasts == $index then
+    call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'KEEPTTL')
+  else
+    call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PX', format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
+  end
   $clamped = nil
 end
 
 --@ keep
-call('SET', KEYS[$i], pack('<ddd', $index, $before, $count), 'PX', ARGV[$t])
+call('SET', KEYS[$i], pack('<ddd', $index, $before, $count), 'PX', format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
