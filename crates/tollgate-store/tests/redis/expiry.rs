@@ -41,8 +41,9 @@ fn on(program: &Program) {
                 // Beside the state a bucket keeps its parameters for other nodes.
                 let kept = |key: &&Vec<u8>| left(&hosted, key) < 86_400_001;
                 let key = keys.iter().find(kept).unwrap_or_else(|| panic!("a key of a {kind}"));
-                let standing = hosted.peek(&charge(0), Timestamp::EPOCH).await.expect("an answer");
+                // In this order: time passes between the two.
                 let left = left(&hosted, key);
+                let standing = hosted.peek(&charge(0), Timestamp::EPOCH).await.expect("an answer");
                 assert!(left * 1000 >= standing.reset.get(), "{kind}: {left} ms, {standing:?}");
                 lasting.push(left);
             }
