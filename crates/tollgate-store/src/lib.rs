@@ -26,5 +26,5 @@ pub use redis::{
     Secret, ServersObserved, TlsOptions, Topology, Trust, Unsupported,
 };
 #[cfg(feature = "redis")]
-pub use shared::{BreakerState, LATENCY_BOUNDS, NodeObserved, SharedStore};
+pub use shared::{BreakerState, LATENCY_BOUNDS, LeasesObserved, NodeObserved, SharedStore};
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};

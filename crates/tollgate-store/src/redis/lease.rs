@@ -27,20 +27,12 @@ enum Beside {
 }
 
 impl RedisStore {
-    /// The store's own name of a key.
-    ///
-    /// # Errors
-    /// [`StoreError::UnknownLimit`].
-    pub(crate) fn name_of(&self, limit: LimitId, key: &[u8]) -> Result<u128, StoreError> {
-        Ok(self.0.registry.load().get(limit)?.digest(key))
-    }
-
     /// One exchange about a leased key. `period` is the one around now, for a quota; `now` counts in a replay.
     ///
     /// # Errors
     /// [`StoreError`] where there is no answer. What was reported and what was lent are then not known to anybody, and never
     /// asked again.
-    pub(crate) async fn lease(
+    pub(crate) async fn exchange(
         &self,
         limit: LimitId,
         key: u128,
@@ -56,7 +48,7 @@ impl RedisStore {
             Kind::Bucket => self.of_bucket(&ask, request, Beside::Nothing, now)?,
             _ => self.of_window(&ask, request, now),
         };
-        self.exchange(&ask, &arguments, deadline).await
+        self.tell(&ask, &arguments, deadline).await
     }
 
     /// Gives back to a bucket of which units are on lease what was charged at an earlier moment.
@@ -70,7 +62,7 @@ impl RedisStore {
     ) -> Result<(), StoreError> {
         let beside = Beside::Back(back, charged.at);
         let arguments = self.of_bucket(ask, &Request::nothing(), beside, now)?;
-        self.exchange(ask, &arguments, deadline).await.map(drop)
+        self.tell(ask, &arguments, deadline).await.map(drop)
     }
 
     /// Forgets a key, but for what is out on lease. `false`: nothing of it can be.
@@ -84,7 +76,7 @@ impl RedisStore {
         match parameters.part.kind {
             Kind::Bucket => {
                 let arguments = self.of_bucket(ask, &Request::nothing(), Beside::Forget, now)?;
-                self.exchange(ask, &arguments, deadline).await?;
+                self.tell(ask, &arguments, deadline).await?;
             }
             Kind::FixedWindow | Kind::Quota | Kind::SlidingWindow | Kind::SlidingCells => {
                 let slides = parameters.cells > 0;
@@ -100,7 +92,7 @@ impl RedisStore {
         Ok(true)
     }
 
-    async fn exchange(
+    async fn tell(
         &self,
         ask: &Ask<'_>,
         arguments: &Arguments,

@@ -11,7 +11,6 @@ mod counter;
 mod decide;
 mod kept;
 mod key;
-#[allow(dead_code, reason = "the node that leases is to come")]
 mod lease;
 mod lent;
 mod observed;

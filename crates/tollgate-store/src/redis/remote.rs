@@ -3,13 +3,14 @@
 use std::future::Future;
 use std::time::Duration;
 
-use tollgate_core::{Charged, Timestamp};
+use tollgate_core::{Charged, Period, Timestamp};
 
 use super::RedisStore;
 use super::ask::bytes;
 use super::plan::Amount;
 use super::scripts::{Kind, beat};
 use super::servers::Deadline;
+use crate::shared::lease::{Answer, Request};
 use crate::shared::{Admitted, Before, Members, Remote};
 use crate::{Call, LimitId, StoreError, StoreOutcome, Trouble};
 
@@ -60,6 +61,33 @@ impl Remote for RedisStore {
         let slot = self.0.servers.slot(&name);
         self.0.servers.command(Deadline::within(PATIENCE), slot, &remove).await?;
         Ok(())
+    }
+
+    async fn lease(
+        &self,
+        limit: LimitId,
+        name: u128,
+        request: &Request,
+        period: Option<Period>,
+        now: Timestamp,
+    ) -> Result<Answer, StoreError> {
+        self.exchange(limit, name, request, period, now).await
+    }
+
+    fn budget(&self) -> Duration {
+        self.0.servers.deadline().remaining()
+    }
+
+    async fn within<T: Send>(
+        &self,
+        time: Duration,
+        work: impl Future<Output = T> + Send,
+    ) -> Option<T> {
+        tokio::select! {
+            biased;
+            done = work => Some(done),
+            () = self.0.servers.sleep(time) => None,
+        }
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {

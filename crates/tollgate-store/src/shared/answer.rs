@@ -32,7 +32,10 @@ impl Answer {
                 Course::Refuse => {
                     said(refused(Retry::After(AWAY), Standing::default()), Source::Failure)
                 }
-                Course::Near(..) | Course::Far(_) => said(Outcome::default(), Source::Unasked),
+                Course::Leased(outcome) => said(outcome, Source::Lease),
+                Course::Near(..) | Course::Far(_) | Course::Lease(_) => {
+                    said(Outcome::default(), Source::Unasked)
+                }
             })
             .collect();
         Answer { limits, receipt: Receipt::default(), now }

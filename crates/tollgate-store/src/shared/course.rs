@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use tollgate_core::Outcome;
 
 use super::limits::Held;
 use crate::memory::KeyHash;
@@ -15,6 +16,10 @@ pub(super) enum Course {
     Near(LimitId, Source),
     /// The shared store, which calls the limit this.
     Far(LimitId),
+    /// Units on lease; where there are none in hand, the shared store, which calls the limit this.
+    Lease(LimitId),
+    /// Units on lease have said this.
+    Leased(Outcome),
     /// Nobody: the shared store is away, and everything passes.
     Pass,
     /// Nobody: the shared store is away, and nothing passes.
@@ -39,9 +44,19 @@ impl Asked<'_> {
         matches!(self.course, Course::Far(_))
     }
 
+    /// Whether units on lease may say.
+    pub(super) fn is_leased(&self) -> bool {
+        matches!(self.course, Course::Lease(_))
+    }
+
+    /// Whether only the shared store can say.
+    pub(super) fn is_shared(&self) -> bool {
+        matches!(self.course, Course::Far(_) | Course::Lease(_))
+    }
+
     /// The shared store is away, or not to be asked for this key now.
     pub(super) fn go_without(&mut self) {
-        if self.is_far() {
+        if self.is_shared() {
             self.course = match self.held.on_store_failure() {
                 OnStoreFailure::Share => Course::Near(self.held.away, Source::Failure),
                 OnStoreFailure::Allow => Course::Pass,
@@ -52,7 +67,12 @@ impl Asked<'_> {
 
     /// Whether the request is refused without asking anybody.
     pub(super) fn refuses(&self) -> bool {
-        self.course == Course::Refuse && !self.held.rules().shadow
+        let refuses = match self.course {
+            Course::Refuse => true,
+            Course::Leased(outcome) => outcome.refused,
+            _ => false,
+        };
+        refuses && !self.held.rules().shadow
     }
 }
 

@@ -5,6 +5,8 @@
 //! after a time-out). Where the node refuses, the shared store is asked only for what is charged all the same. There is no
 //! await between its answer and the decision, so a caller gets all of a decision or never learns of it.
 
+use std::sync::Arc;
+
 use tollgate_core::Retry;
 
 use super::Node;
@@ -18,10 +20,16 @@ use crate::{Call, Charge, Source, StoreError, StoreOutcome};
 
 impl<R: Remote> Node<R> {
     /// [`Store::charge_all`](crate::Store::charge_all).
-    pub(super) async fn decide(&self, call: &Call<'_>) -> Result<StoreOutcome, StoreError> {
+    pub(super) async fn decide(
+        self: &Arc<Self>,
+        call: &Call<'_>,
+    ) -> Result<StoreOutcome, StoreError> {
         let call = &Call { now: self.shared_time(call.now), ..*call };
         if let Some(answer) = self.decide_alone(call) {
             return answer;
+        }
+        if let Some(answer) = self.decide_in_hand(call) {
+            return Ok(answer);
         }
         let limits = self.limits.load_full();
         let mut asked = self.courses(&limits, call)?;
@@ -29,14 +37,27 @@ impl<R: Remote> Node<R> {
             return Ok(answer);
         }
         asked.iter_mut().filter(|one| self.is_unreconciled(one)).for_each(Asked::go_without);
+        if asked.iter().any(Asked::is_leased) {
+            return self.decide_with_leases(&limits, call, &mut asked).await;
+        }
+        self.decide_rest(&limits, call, &mut asked).await
+    }
+
+    /// Decides all that is not leased, together with what leases have said.
+    pub(super) async fn decide_rest(
+        &self,
+        limits: &Limits,
+        call: &Call<'_>,
+        asked: &mut [Asked<'_>],
+    ) -> Result<StoreOutcome, StoreError> {
         if !asked.iter().any(Asked::is_far) {
-            return self.decide_without(&limits, call, &asked, false);
+            return self.decide_without(limits, call, asked, false);
         }
         match self.enter(call.now) {
-            Ok(permit) => self.decide_with(&limits, call, &mut asked, permit).await,
+            Ok(permit) => self.decide_with(limits, call, asked, permit).await,
             Err(_) => {
                 asked.iter_mut().for_each(Asked::go_without);
-                self.decide_without(&limits, call, &asked, false)
+                self.decide_without(limits, call, asked, false)
             }
         }
     }
@@ -78,6 +99,7 @@ impl<R: Remote> Node<R> {
             let away = held.every().is_some() && !self.estimates();
             let course = match (held.near().filter(|_| !away), held.remote) {
                 (Some(source), _) => Course::Near(held.id, source),
+                (None, Some(remote)) if self.may_lease(held, charge, call) => Course::Lease(remote),
                 (None, Some(remote)) => Course::Far(remote),
                 (None, None) => return Err(StoreError::UnknownLimit(charge.limit)),
             };
@@ -209,7 +231,7 @@ impl<R: Remote> Node<R> {
     }
 
     /// Decides without the shared store. `doubt`: it was asked and may have charged.
-    fn decide_without(
+    pub(super) fn decide_without(
         &self,
         limits: &Limits,
         call: &Call<'_>,

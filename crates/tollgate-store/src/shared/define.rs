@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use tollgate_core::Timestamp;
 
 use super::Node;
-use super::limits::{Held, Limits, Nodes, refuser};
+use super::limits::{Held, Limits, Nodes, pace_of, refuser};
 use super::remote::Remote;
 use crate::{Definition, LimitId, Store, SyncMode};
 
@@ -21,7 +21,7 @@ struct Next {
 impl<R: Remote> Node<R> {
     /// [`Store::define`](crate::Store::define).
     pub(super) fn follow_definitions(
-        &self,
+        self: &Arc<Self>,
         definitions: &[Definition],
         now: Timestamp,
     ) -> Vec<LimitId> {
@@ -49,6 +49,7 @@ impl<R: Remote> Node<R> {
         self.limits.store(Arc::new(limits));
         // Any limit may have been raised.
         self.exhausted.clear();
+        self.return_what_changed();
         ids
     }
 
@@ -87,7 +88,8 @@ impl<R: Remote> Node<R> {
             let Next { definition, remote, gives_back, retired } = next;
             let part = nodes.away(&definition.limit);
             let (id, away) = (names[first], names[last]);
-            limits.put(Held { id, definition, remote, away, part, gives_back, retired });
+            let pace = pace_of(&definition);
+            limits.put(Held { id, definition, remote, away, part, gives_back, pace, retired });
             ids.push(id);
         }
         (limits, ids)

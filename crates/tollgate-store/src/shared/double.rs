@@ -1,15 +1,17 @@
 //! A stand-in for the shared store: a memory store that several nodes share, and that can fail, hang and lose its replies.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
-use tollgate_core::{Standing, Timestamp};
+use parking_lot::{MappedMutexGuard, Mutex, MutexGuard};
+use tollgate_core::{Limit, Period, Standing, Timestamp};
 
 use super::fallback::charge_anyway;
+use super::lease::tests::model::{Fault, LeasedKey};
+use super::lease::{Answer, GENERATION, Request};
 use super::limits::refuser;
 use super::remote::{Admitted, Before, Members, Remote};
 use crate::memory::KeyHash;
@@ -41,6 +43,9 @@ pub(super) struct Central {
     clock: Arc<ManualClock>,
     health: Mutex<Health>,
     refuser: Mutex<LimitId>,
+    /// The limits by their names here, and the keys of those that are leased: they are counted apart from the store's.
+    limits: Mutex<Vec<Limit>>,
+    leased: Mutex<HashMap<(LimitId, u128), LeasedKey>>,
     members: Mutex<BTreeSet<u128>>,
     /// By how many microseconds its clock is ahead.
     pub(super) ahead: AtomicU64,
@@ -62,6 +67,8 @@ impl Central {
             clock,
             health: Mutex::new(Health::Well),
             refuser: Mutex::new(LimitId(0)),
+            limits: Mutex::default(),
+            leased: Mutex::default(),
             members: Mutex::default(),
             ahead: AtomicU64::new(0),
             calls: AtomicUsize::new(0),
@@ -72,6 +79,16 @@ impl Central {
 
     pub(super) fn becomes(&self, health: Health) {
         *self.health.lock() = health;
+    }
+
+    /// A key of a leased limit, by the limit's name there.
+    pub(super) fn leased(&self, limit: LimitId, name: u128) -> MappedMutexGuard<'_, LeasedKey> {
+        MutexGuard::map(self.leased.lock(), |keys| {
+            keys.entry((limit, name)).or_insert_with(|| {
+                let limit = self.limits.lock()[limit.0 as usize].clone();
+                LeasedKey::new(limit, GENERATION, Fault::None)
+            })
+        })
     }
 
     /// How often it was called.
@@ -156,6 +173,7 @@ impl Drop for Waiting<'_> {
 impl Store for Double {
     fn define(&self, definitions: &[Definition], _: Timestamp) -> Vec<LimitId> {
         let mut all = definitions.to_vec();
+        *self.0.limits.lock() = all.iter().map(|one| one.limit.clone()).collect();
         all.push(refuser());
         let mut ids = self.0.store.define(&all, self.0.now());
         if let Some(refuser) = ids.pop() {
@@ -232,6 +250,30 @@ impl Remote for Double {
     async fn leave(&self, node: u128) -> Result<(), StoreError> {
         self.0.dies(node);
         Ok(())
+    }
+
+    async fn lease(
+        &self,
+        limit: LimitId,
+        name: u128,
+        request: &Request,
+        period: Option<Period>,
+        _: Timestamp,
+    ) -> Result<Answer, StoreError> {
+        let now = self.0.now().as_micros();
+        self.0.answer(|_| Ok(self.0.leased(limit, name).exchange(request, now, period))).await
+    }
+
+    fn budget(&self) -> Duration {
+        BUDGET
+    }
+
+    async fn within<T: Send>(
+        &self,
+        time: Duration,
+        work: impl Future<Output = T> + Send,
+    ) -> Option<T> {
+        tokio::time::timeout(time, work).await.ok()
     }
 
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use smallvec::SmallVec;
 use tollgate_core::{Algorithm, Limit, Micros, Rules};
 
+use super::lease::Pace;
 use super::share::{Part, Rest, capacity, closed};
 use crate::{Definition, LimitId, OnStoreFailure, Shape, Sharing, Source, StoreError, SyncMode};
 
@@ -33,6 +34,8 @@ pub(super) struct Held {
     pub(super) part: Limit,
     /// Whether anything that was charged has been given back, or will be: then a key that is exhausted may not stay so.
     pub(super) gives_back: Arc<AtomicBool>,
+    /// How fast the store is asked about it, where it is leased.
+    pub(super) pace: Option<Pace>,
     /// No longer defined; kept until the next set for calls that began before.
     pub(super) retired: bool,
 }
@@ -120,6 +123,13 @@ const AWAY: &str = "\0away";
 /// Whether `name` is that of a limit that somebody defined.
 pub(super) fn is_defined(name: &str) -> bool {
     !name.contains('\0')
+}
+
+/// The pace of a limit that is leased. One that charges refused requests is counted exactly.
+pub(super) fn pace_of(definition: &Definition) -> Option<Pace> {
+    let Rules { count_refused, overdraw, .. } = definition.limit.rules();
+    let leased = definition.sharing.sync == SyncMode::Leased && !count_refused && !overdraw;
+    Pace::of(&definition.limit).filter(|_| leased)
 }
 
 /// A limit that admits nothing, for the local store.

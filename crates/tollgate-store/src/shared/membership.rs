@@ -53,6 +53,7 @@ impl<R: Remote> Node<R> {
     /// Says that this node goes, so that the others need not wait for it to be missed.
     pub(super) async fn leave(&self) {
         self.left.store(true, Ordering::Relaxed);
+        self.return_all().await;
         let Ok(permit) = self.enter(self.now()) else { return };
         // Where the store is away, it forgets the node by itself.
         let _ = self.ask_aside(permit, self.remote.leave(self.name)).await;

@@ -18,7 +18,6 @@ mod estimate;
 mod exhausted;
 mod fallback;
 mod gate;
-#[allow(dead_code, reason = "the node that borrows is to come")]
 pub(crate) mod lease;
 mod limits;
 mod membership;
@@ -45,6 +44,8 @@ use breaker::Breaker;
 pub use breaker::BreakerState;
 use estimate::Unreported;
 use exhausted::Exhausted;
+pub use lease::LeasesObserved;
+use lease::Purse;
 use limits::{Limits, Nodes};
 use observed::Counters;
 pub use observed::{LATENCY_BOUNDS, NodeObserved};
@@ -69,6 +70,7 @@ struct Node<R> {
     /// It has left the others, and says no more that it is alive.
     left: AtomicBool,
     breaker: Breaker,
+    purse: Purse,
     exhausted: Exhausted,
     unreconciled: Unreconciled,
     unreported: Unreported,
@@ -91,6 +93,7 @@ impl<R: Remote> Node<R> {
             virtual_time: false,
             left: AtomicBool::new(false),
             breaker: Breaker::new(),
+            purse: Purse::new(),
             exhausted: Exhausted::new(),
             unreconciled: Unreconciled::default(),
             unreported: Unreported::new(),
@@ -123,6 +126,7 @@ impl<R: Remote> Node<R> {
             errors: self.counters.errors(),
             latency,
             latency_sum,
+            leases: self.purse.observed(),
             overshoot: observed::read(&self.counters.overshoot),
             unreconciled_keys: self.unreconciled.outstanding(),
             reconciled: observed::read(&self.counters.reconciled),

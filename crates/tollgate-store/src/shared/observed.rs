@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::breaker::BreakerState;
+use super::lease::LeasesObserved;
 use crate::{Source, Trouble};
 
 /// Upper bounds of the histogram of the store's latency, in microseconds; what is beyond the last has a place of its own.
@@ -27,6 +28,8 @@ pub struct NodeObserved {
     pub latency: [u64; LATENCY_BOUNDS.len() + 1],
     /// The sum of these times, in microseconds.
     pub latency_sum: u64,
+    /// What `sync: leased` did.
+    pub leases: LeasesObserved,
     /// Units that `sync: estimate` admitted beyond the limit, as the sum showed later.
     pub overshoot: u64,
     /// Keys with charges that the store has yet to be told of: admitted while it was away.

@@ -150,7 +150,7 @@ impl<R: Remote> Node<R> {
 
     /// Whether the shared store has yet to be told of what was admitted of a key.
     pub(super) fn is_unreconciled(&self, one: &Asked<'_>) -> bool {
-        one.is_far() && self.unreconciled.contains(&(one.held.id, one.key))
+        one.is_shared() && self.unreconciled.contains(&(one.held.id, one.key))
     }
 
     /// Tells the shared store what was admitted while it was away, as far as it is back.

@@ -1,9 +1,11 @@
 //! What a node asks of the store that counts for all, beyond the contract.
 
 use std::future::Future;
+use std::time::Duration;
 
 use tollgate_core::{Period, State, Timestamp};
 
+use super::lease;
 use crate::{Call, LimitId, Store, StoreError, StoreOutcome};
 
 /// The store that counts for all. Each of its answers comes in the time that a decision has, or is
@@ -30,6 +32,27 @@ pub(crate) trait Remote: Store {
 
     /// Says that `node` goes.
     fn leave(&self, node: u128) -> impl Future<Output = Result<(), StoreError>> + Send;
+
+    /// Hears what a node reports of its leases, takes for those who wait, and lends. `period` is the one around now, for a
+    /// quota.
+    fn lease(
+        &self,
+        limit: LimitId,
+        name: u128,
+        request: &lease::Request,
+        period: Option<Period>,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<lease::Answer, StoreError>> + Send;
+
+    /// How long a decision may wait.
+    fn budget(&self) -> Duration;
+
+    /// What `work` comes to within `time`, in whatever thread it runs.
+    fn within<T: Send>(
+        &self,
+        time: Duration,
+        work: impl Future<Output = T> + Send,
+    ) -> impl Future<Output = Option<T>> + Send;
 
     /// Runs `task` beside the calls, for as long as the process lives or until it ends.
     fn spawn(&self, task: impl Future<Output = ()> + Send + 'static);

@@ -5,17 +5,23 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use super::Node;
+use super::lease::Purse;
 use super::membership;
 use super::remote::Remote;
 
 /// How often it is looked whether something is to be reported or reconciled.
 const LOOK: Duration = Duration::from_millis(10);
 
+/// All leases are looked at in a quarter of a second, so many parts at a time.
+const PARTS_AT_A_TIME: usize = 8;
+const PART_OF_A_ROUND: Duration = Duration::from_millis(31);
+
 /// Begins the tasks beside the decisions; they end when the node is gone.
 pub(super) fn tend<R: Remote>(node: &Arc<Node<R>>) {
     node.remote.spawn(beat(Arc::downgrade(node)));
     node.remote.spawn(report(Arc::downgrade(node)));
     node.remote.spawn(reconcile(Arc::downgrade(node)));
+    node.remote.spawn(tidy_leases(Arc::downgrade(node)));
 }
 
 async fn beat<R: Remote>(node: Weak<Node<R>>) {
@@ -48,5 +54,16 @@ async fn reconcile<R: Remote>(node: Weak<Node<R>>) {
         node.reconcile().await;
         drop(node);
         tokio::time::sleep(LOOK).await;
+    }
+}
+
+async fn tidy_leases<R: Remote>(node: Weak<Node<R>>) {
+    let mut parts = (0..Purse::parts()).cycle();
+    while let Some(node) = node.upgrade() {
+        for part in parts.by_ref().take(PARTS_AT_A_TIME) {
+            node.tidy_leases(part).await;
+        }
+        drop(node);
+        tokio::time::sleep(PART_OF_A_ROUND).await;
     }
 }

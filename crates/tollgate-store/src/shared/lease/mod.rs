@@ -8,15 +8,24 @@
 //! A node sends a key's requests one after the other, reports each unit once, and never asks twice: an answer that does not
 //! come is units that nobody spends.
 
+mod decide;
 mod demand;
+mod errand;
 mod exchange;
 mod hand;
+mod loans;
+mod observed;
 mod pace;
+mod purse;
+mod spend;
+mod turn;
 mod verdict;
 mod wallet;
 
 pub(crate) use exchange::{Answer, Report, Request};
-pub(crate) use pace::GENERATION;
+pub use observed::LeasesObserved;
+pub(crate) use pace::{GENERATION, Pace};
+pub(super) use purse::Purse;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

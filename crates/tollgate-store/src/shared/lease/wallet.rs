@@ -132,6 +132,7 @@ impl Wallet {
     }
 
     /// A request is on its way.
+    #[cfg(test)]
     pub(crate) fn is_asking(&self) -> bool {
         self.asking.is_some()
     }

@@ -5,6 +5,7 @@ mod chance;
 mod estimates;
 mod exhausted;
 mod failures;
+mod leases;
 mod races;
 mod recovery;
 mod several;

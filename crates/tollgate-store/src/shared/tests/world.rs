@@ -23,6 +23,7 @@ pub(super) const NODE: Sharing = Sharing { sync: SyncMode::Node, ..EXACT };
 pub(super) const SHARE: Sharing = Sharing { sync: SyncMode::Share, ..EXACT };
 pub(super) const ESTIMATE: Sharing =
     Sharing { sync: SyncMode::Estimate { every: Micros::new(100_000) }, ..EXACT };
+pub(super) const LEASED: Sharing = Sharing { sync: SyncMode::Leased, ..EXACT };
 pub(super) const ALLOW: Sharing = Sharing { on_store_failure: OnStoreFailure::Allow, ..EXACT };
 pub(super) const REFUSE: Sharing = Sharing { on_store_failure: OnStoreFailure::Refuse, ..EXACT };
 
@@ -98,10 +99,10 @@ impl World {
     /// One more node, which nobody has heard of yet.
     pub(super) fn join(&mut self) {
         let name = self.nodes.len() as u128;
-        let node =
-            Node::new(Double(self.central.clone()), self.clock.clone(), name, NonZeroU32::MIN);
+        let remote = Double(self.central.clone());
+        let node = Arc::new(Node::new(remote, self.clock.clone(), name, NonZeroU32::MIN));
         self.ids = node.follow_definitions(&self.definitions, self.now());
-        self.nodes.push(Arc::new(node));
+        self.nodes.push(node);
     }
 
     /// A reload on all nodes.
@@ -110,6 +111,14 @@ impl World {
             definition(name, algorithm.clone(), Rules::default(), *sharing)
         });
         self.definitions = definitions.collect();
+        for node in &self.nodes {
+            self.ids = node.follow_definitions(&self.definitions, self.now());
+        }
+    }
+
+    /// A reload on all nodes, which then remember so many keys of each limit.
+    pub(super) fn limit_keys(&mut self, keys: usize) {
+        self.definitions.iter_mut().for_each(|one| one.max_keys = keys);
         for node in &self.nodes {
             self.ids = node.follow_definitions(&self.definitions, self.now());
         }

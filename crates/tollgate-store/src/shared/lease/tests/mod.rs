@@ -2,7 +2,7 @@
 
 mod cases;
 mod chance;
-mod model;
+pub(in crate::shared) mod model;
 mod never_more;
 mod node;
 mod scenarios;

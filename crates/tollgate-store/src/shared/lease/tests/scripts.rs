@@ -13,6 +13,7 @@ use super::never_more::{buckets, windows};
 use super::world::{START, World};
 use crate::redis::harness::{Program, Server};
 use crate::redis::{Deadline, RedisOptions, RedisStore};
+use crate::shared::Remote;
 use crate::{Call, Charge, Definition, LimitId, Shape, Sharing, Store, Taken};
 
 /// A store on a real server, whose clock is the test's.
@@ -93,8 +94,8 @@ impl Twin<'_> {
 
     fn exchange(&mut self, chance: &mut Chance) {
         let request = self.request(chance);
-        let key = self.hosted.store.name_of(self.id, self.name.as_bytes()).expect("a limit");
-        let call = self.hosted.store.lease(self.id, key, &request, self.period(), self.at());
+        let key = self.hosted.store.name(self.id, self.name.as_bytes());
+        let call = self.hosted.store.exchange(self.id, key, &request, self.period(), self.at());
         let said = self.hosted.runtime.block_on(call).expect("an answer");
         let expected = self.model.exchange(&request, self.now, self.period());
         let numbers = |answer: &Answer| {
