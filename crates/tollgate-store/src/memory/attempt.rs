@@ -139,9 +139,9 @@ fn step_all(asks: &mut [Ask<'_>], call: &Call<'_>, ticket: u64) -> Decided {
     Decided { decision: committing.decision(), ticket }
 }
 
-impl Ask<'_> {
+impl<'r> Ask<'r> {
     /// Reads its key, if that is in a table.
-    #[inline]
+    #[inline(always)]
     fn read(&mut self) -> Result<(), Moved> {
         if let Some(table) = self.table() {
             self.look = self.counter.look(table, self.key)?;

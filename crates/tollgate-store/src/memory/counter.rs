@@ -102,8 +102,8 @@ impl Counter {
     }
 
     /// Reads a key.
-    #[inline]
-    pub(crate) fn look(&self, table: &Table, key: KeyHash) -> Result<Look, Moved> {
+    #[inline(always)]
+    pub(crate) fn look<'t>(&self, table: &'t Table, key: KeyHash) -> Result<Look<'t>, Moved> {
         loop {
             match table.look(key) {
                 Ok(look) => return Ok(look),
@@ -157,13 +157,13 @@ impl Counter {
 
     /// The state that was read of a key.
     #[inline]
-    pub(crate) fn state(&self, look: &Look) -> State {
+    pub(crate) fn state(&self, look: &Look<'_>) -> State {
         if look.is_present() { self.limit.decode(look.words) } else { State::Fresh }
     }
 
     /// The words that were read of a key, or those that it would begin with.
     #[inline]
-    pub(crate) fn words(&self, look: &Look) -> [u64; 2] {
+    pub(crate) fn words(&self, look: &Look<'_>) -> [u64; 2] {
         if look.is_present() { look.words } else { self.fresh }
     }
 

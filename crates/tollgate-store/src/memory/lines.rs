@@ -26,8 +26,10 @@ pub(super) fn lock(
 
 #[inline]
 fn lock_own(ask: &mut Ask<'_>) -> bool {
-    let Some(table) = ask.table() else { return true };
-    let locked = table.try_lock(&ask.look);
+    if ask.table().is_none() {
+        return true;
+    }
+    let locked = ask.look.try_lock();
     if locked {
         ask.hold = Hold::Own;
     }
@@ -41,13 +43,13 @@ fn lock_unordered(asks: &mut [Ask<'_>], wanted: impl Fn(&Ask<'_>) -> bool) -> bo
     order.sort_unstable_by_key(|at| (asks[*at].counter.id, asks[*at].look.line()));
     order.into_iter().all(|at| {
         let holds = |other: &&Ask<'_>| other.hold == Hold::Own && same_line(other, &asks[at]);
-        match (asks[at].table(), asks.iter().find(holds)) {
-            (Some(table), Some(holder)) => {
-                let same = table.same_version(&holder.look, &asks[at].look);
+        match asks.iter().find(holds).filter(|_| asks[at].table().is_some()) {
+            Some(holder) => {
+                let same = holder.look.same_version(&asks[at].look);
                 asks[at].hold = Hold::Shared;
                 same
             }
-            _ => lock_own(&mut asks[at]),
+            None => lock_own(&mut asks[at]),
         }
     })
 }
@@ -88,12 +90,10 @@ pub(super) fn write(asks: &[Ask<'_>]) {
 pub(super) fn unlock(asks: &mut [Ask<'_>], unordered: bool, changed: impl Fn(&Ask<'_>) -> bool) {
     for at in 0..asks.len() {
         let ask = &asks[at];
-        if ask.hold == Hold::Own
-            && let Some(table) = ask.table()
-        {
+        if ask.hold == Hold::Own {
             let shares = |other: &Ask<'_>| changed(other) && same_line(ask, other);
             let changed = changed(ask) || (unordered && asks.iter().any(shares));
-            table.unlock(&ask.look, changed);
+            ask.look.unlock(changed);
         }
         asks[at].hold = Hold::None;
     }

@@ -21,7 +21,7 @@ pub(crate) struct Ask<'r> {
     /// The first charge that asks for it.
     pub(crate) place: usize,
     /// What was read of it, where its states are in a table.
-    pub(crate) look: Look,
+    pub(crate) look: Look<'r>,
     /// A copy of its state, which the decision moves on.
     pub(crate) state: State,
     /// What its limit says.

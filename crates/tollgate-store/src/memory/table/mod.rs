@@ -94,29 +94,53 @@ impl Layout {
 
 /// What was read of a key, and enough to tell later whether it still is so.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Look {
+pub(crate) struct Look<'t> {
+    /// The line of the entry, where there is one.
+    at: Option<&'t Line>,
     shard: u32,
-    /// The line of the entry; where there is none, the home.
+    /// The number of the entry's line in its shard; where there is none, the home's.
     line: u32,
     /// The line's header; where there is no entry, the sum of the headers of all lines that could have it. Headers only
     /// grow, so that an equal sum means equal headers.
     header: u64,
-    /// How many lines were read where there is no entry; 0 where there is one.
-    absent_over: u8,
+    /// How many lines were read.
+    lines: u8,
     entry: u8,
     /// The state's words.
     pub(crate) words: [u64; 2],
 }
 
-impl Look {
+impl Look<'_> {
     /// Whether the key has an entry.
+    #[inline]
     pub(crate) fn is_present(&self) -> bool {
-        self.absent_over == 0
+        self.at.is_some()
     }
 
     /// Where the entry's line is: for sorting, and to tell entries of one line.
     pub(crate) fn line(&self) -> (u32, u32) {
         (self.shard, self.line)
+    }
+
+    /// Whether two keys of one line were read under the same version.
+    pub(crate) fn same_version(&self, other: &Look<'_>) -> bool {
+        self.header == other.header
+    }
+
+    /// Locks the line of a present key, if it still is as it was read.
+    #[inline]
+    pub(crate) fn try_lock(&self) -> bool {
+        self.at.is_some_and(|line| line::try_lock(line, self.header))
+    }
+
+    /// Unlocks a line that was changed or not.
+    #[inline]
+    pub(crate) fn unlock(&self, changed: bool) {
+        match self.at {
+            Some(line) if changed => line::unlock_changed(line, self.header),
+            Some(line) => line::unlock_unchanged(line, self.header),
+            None => {}
+        }
     }
 }
 
@@ -166,11 +190,6 @@ impl Table {
         Layout(self.shards[shard].layout.load(Ordering::Acquire))
     }
 
-    #[inline]
-    fn line(&self, look: &Look) -> &Line {
-        self.space.line(look.shard as usize, look.line as usize)
-    }
-
     /// Has the key's home line on its way from memory while other things are done.
     #[inline]
     pub(crate) fn touch(&self, key: KeyHash) {
@@ -181,7 +200,7 @@ impl Table {
 
     /// Reads a key.
     #[inline(always)]
-    pub(crate) fn look(&self, key: KeyHash) -> Result<Look, Elsewhere> {
+    pub(crate) fn look(&self, key: KeyHash) -> Result<Look<'_>, Elsewhere> {
         let shard = self.shard_of(key);
         loop {
             let layout = self.layout(shard);
@@ -196,7 +215,7 @@ impl Table {
 
     /// Reads a key; `None` where something changed meanwhile.
     #[inline(always)]
-    fn look_once(&self, key: KeyHash, shard: usize, layout: Layout) -> Option<Look> {
+    fn look_once(&self, key: KeyHash, shard: usize, layout: Layout) -> Option<Look<'_>> {
         let home = layout.home(key.index_bits());
         let line = self.space.line(shard, home);
         let header = line::unlocked(line);
@@ -209,20 +228,21 @@ impl Table {
 
     /// What was read of an entry; `None` where its line changed meanwhile.
     #[inline(always)]
-    fn present(
+    fn present<'t>(
         &self,
         shard: usize,
         index: usize,
-        line: &Line,
+        line: &'t Line,
         header: u64,
         entry: usize,
-    ) -> Option<Look> {
+    ) -> Option<Look<'t>> {
         let words = line::words(line, self.width, entry);
         line::still(line, header).then_some(Look {
+            at: Some(line),
             shard: shard as u32,
             line: index as u32,
             header,
-            absent_over: 0,
+            lines: 1,
             entry: entry as u8,
             words,
         })
@@ -230,7 +250,7 @@ impl Table {
 
     /// Reads the lines from the home on, for a key that was not found there.
     #[inline(never)]
-    fn look_on(&self, key: KeyHash, shard: usize, home: usize, layout: Layout) -> Option<Look> {
+    fn look_on(&self, key: KeyHash, shard: usize, home: usize, layout: Layout) -> Option<Look<'_>> {
         let mut sum = 0_u64;
         for step in 0..CHAIN {
             let line = self.space.line(shard, home + step);
@@ -248,9 +268,8 @@ impl Table {
                     shard: shard as u32,
                     line: home as u32,
                     header: sum,
-                    absent_over: step as u8 + 1,
-                    entry: 0,
-                    words: [0; 2],
+                    lines: step as u8 + 1,
+                    ..Look::default()
                 });
             }
         }
@@ -258,10 +277,9 @@ impl Table {
     }
 
     /// Whether what was read still is so. `held` tells of lines that the caller has locked.
-    pub(crate) fn still(&self, look: &Look, held: impl Fn((u32, u32)) -> bool) -> bool {
+    pub(crate) fn still(&self, look: &Look<'_>, held: impl Fn((u32, u32)) -> bool) -> bool {
         std::sync::atomic::fence(Ordering::Acquire);
-        let lines = look.line..look.line + u32::from(look.absent_over.max(1));
-        let headers = lines.map(|line| {
+        let headers = (look.line..look.line + u32::from(look.lines)).map(|line| {
             let header =
                 self.space.line(look.shard as usize, line as usize)[0].load(Ordering::Relaxed);
             if held((look.shard, line)) { header & !LOCKED } else { header }
@@ -269,56 +287,37 @@ impl Table {
         headers.fold(0_u64, u64::wrapping_add) == look.header
     }
 
-    /// Locks the line of a present key, if it still is as it was read.
-    #[inline]
-    pub(crate) fn try_lock(&self, look: &Look) -> bool {
-        line::try_lock(self.line(look), look.header)
-    }
-
-    /// Whether two keys of one line were read under the same version.
-    pub(crate) fn same_version(&self, a: &Look, b: &Look) -> bool {
-        a.header == b.header
-    }
-
     /// Writes the state of a key whose line is locked.
     #[inline]
-    pub(crate) fn write(&self, look: &Look, words: [u64; 2]) {
-        line::set_words(self.line(look), self.width, look.entry as usize, words);
-    }
-
-    /// Unlocks a line that was changed or not.
-    #[inline]
-    pub(crate) fn unlock(&self, look: &Look, changed: bool) {
-        match changed {
-            true => line::unlock_changed(self.line(look), look.header),
-            false => line::unlock_unchanged(self.line(look), look.header),
+    pub(crate) fn write(&self, look: &Look<'_>, words: [u64; 2]) {
+        if let Some(line) = look.at {
+            line::set_words(line, self.width, look.entry as usize, words);
         }
     }
 
     /// Replaces a present key's state, if nothing in its line has changed since it was read.
     #[inline(always)]
-    pub(crate) fn replace(&self, look: &Look, words: [u64; 2]) -> bool {
-        let line = self.line(look);
-        let locked = line::try_lock(line, look.header);
+    pub(crate) fn replace(&self, look: &Look<'_>, words: [u64; 2]) -> bool {
+        let locked = look.try_lock();
         if locked {
-            line::set_words(line, self.width, look.entry as usize, words);
-            line::unlock_changed(line, look.header);
+            self.write(look, words);
+            look.unlock(true);
         }
         locked
     }
 
     /// Forgets a present key, if nothing in its line has changed since it was read.
-    pub(crate) fn remove(&self, look: &Look) -> bool {
-        if !self.try_lock(look) {
+    pub(crate) fn remove(&self, look: &Look<'_>) -> bool {
+        let Some(line) = look.at else { return false };
+        if !look.try_lock() {
             return false;
         }
-        let line = self.line(look);
         let entry = line::entry(line, self.width, look.entry as usize);
         line::clear(line, self.width, look.entry as usize);
         if entry.is_some_and(|entry| entry.counts()) {
             self.shards[look.shard as usize].live.fetch_sub(1, Ordering::Relaxed);
         }
-        self.unlock(look, true);
+        look.unlock(true);
         true
     }
 }
