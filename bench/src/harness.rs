@@ -15,8 +15,8 @@ const SLICES: usize = 128;
 /// Nanoseconds that a thread may have waited for a processor in a slice that counts.
 const WAITED: u64 = 20_000;
 
-/// Of all slices, the share that must count, or the row is marked as disturbed.
-const UNDISTURBED: f64 = 0.1;
+/// Slices that must count on either side, or the row says nothing.
+const ENOUGH: usize = 16;
 
 /// What is measured.
 pub struct Contest<'a> {
@@ -134,11 +134,9 @@ fn waited() -> u64 {
 
 /// The median of the slices that count, or of all where too few do; and whether too few did.
 fn median(slices: &[(f64, bool)]) -> (f64, bool) {
-    let counting: Vec<f64> =
-        slices.iter().filter(|(_, counts)| *counts).map(|(time, _)| *time).collect();
-    let disturbed = (counting.len() as f64) < slices.len() as f64 * UNDISTURBED;
-    let mut times =
-        if disturbed { slices.iter().map(|(time, _)| *time).collect() } else { counting };
+    let disturbed = slices.iter().filter(|(_, counts)| *counts).count() < ENOUGH;
+    let counting = slices.iter().filter(|(_, counts)| *counts || disturbed);
+    let mut times: Vec<f64> = counting.map(|(time, _)| *time).collect();
     times.sort_by(f64::total_cmp);
     (times[times.len() / 2], disturbed)
 }

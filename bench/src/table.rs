@@ -13,7 +13,7 @@ pub struct Measured {
     pub unit: &'static str,
     /// What is to be held.
     pub target: Target,
-    /// Other programs left hardly a moment of it alone.
+    /// Other programs left hardly a moment of it alone, so that it says nothing.
     pub disturbed: bool,
 }
 
@@ -53,13 +53,13 @@ pub fn print(row: &Measured) {
         Target::None => "-".to_owned(),
     };
     let verdict = match (row.target, row.holds()) {
+        _ if row.disturbed => "disturbed",
         (Target::None, _) => "",
         (_, true) => "ok",
         (_, false) => "MISSED",
     };
-    let disturbed = if row.disturbed { ", disturbed" } else { "" };
     println!(
-        "| {} | {:.1} {} | {:.1} | {:.3} | {target} | {verdict}{disturbed} |",
+        "| {} | {:.1} {} | {:.1} | {:.3} | {target} | {verdict} |",
         row.name,
         row.ours,
         row.unit,
