@@ -77,6 +77,21 @@ impl RedisOptions {
 
     /// Checks what no type could.
     pub(crate) fn check(&self) -> Result<(), RedisOptionsError> {
+        self.check_servers()?;
+        let sentinels = match &self.topology {
+            Topology::Sentinel { credentials, .. } => Some(credentials),
+            Topology::Single(_) | Topology::Cluster { .. } => None,
+        };
+        for credentials in [Some(&self.credentials), sentinels].into_iter().flatten() {
+            if let Credentials { user: Some(user), password: None } = credentials {
+                return Err(RedisOptionsError::NoPassword { user: user.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks what a URL alone can tell: a password may come from elsewhere.
+    fn check_servers(&self) -> Result<(), RedisOptionsError> {
         let (at_least_one, addresses) = match &self.topology {
             Topology::Single(_) => (true, ""),
             Topology::Sentinel { sentinels, .. } => (!sentinels.is_empty(), "sentinels"),
@@ -93,15 +108,6 @@ impl RedisOptions {
             return Err(RedisOptionsError::Tls {
                 reason: "a socket file is not encrypted; drop the TLS options".to_owned(),
             });
-        }
-        let sentinels = match &self.topology {
-            Topology::Sentinel { credentials, .. } => Some(credentials),
-            Topology::Single(_) | Topology::Cluster { .. } => None,
-        };
-        for credentials in [Some(&self.credentials), sentinels].into_iter().flatten() {
-            if let Credentials { user: Some(user), password: None } = credentials {
-                return Err(RedisOptionsError::NoPassword { user: user.clone() });
-            }
         }
         if self.connections == 0 || self.in_flight == 0 {
             return Err(RedisOptionsError::Zero);

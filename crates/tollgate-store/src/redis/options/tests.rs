@@ -82,7 +82,8 @@ fn errors_say_what_would_be_right() {
         ("redis://h?tls_ca=/a", "unknown parameter `tls_ca`"),
         ("rediss://h?tls_insecure=yes", "true, or left out"),
     ] {
-        let error = RedisOptions::from_url(url).expect_err(url).to_string();
+        let options = RedisOptions::from_url(url).and_then(|options| options.check());
+        let error = options.expect_err(url).to_string();
         assert!(error.contains(says), "{url}: {error}");
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn parse(url: &str) -> Result<RedisOptions, RedisOptionsError> {
     for parameter in parts.query.split('&').filter(|text| !text.is_empty()) {
         apply(parameter, &mut options)?;
     }
-    options.check()?;
+    options.check_servers()?;
     Ok(options)
 }
 
