@@ -17,7 +17,7 @@ use super::dial::Stream;
 use super::observed::Counts;
 use super::places::Place;
 
-/// So many time-outs without any answer between them make a connection suspect.
+/// So many time-outs without any answer between them make a connection suspect; fewer do after a while.
 const SUSPECT: u32 = 3;
 
 /// A suspect connection that brings nothing for so long is given up.
@@ -78,9 +78,8 @@ impl Live {
 
     /// Notes that a call had no answer in time.
     pub(super) fn timed_out(&self) {
-        if self.unanswered.fetch_add(1, Ordering::Relaxed) + 1 >= SUSPECT {
-            self.attention.notify_one();
-        }
+        self.unanswered.fetch_add(1, Ordering::Relaxed);
+        self.attention.notify_one();
     }
 
     /// Ends the connection: the server at its other end is the wrong one.
@@ -95,6 +94,11 @@ impl Live {
 
     pub(super) fn is_suspect(&self) -> bool {
         self.unanswered.load(Ordering::Relaxed) >= SUSPECT
+    }
+
+    /// Whether a call had no answer in time, and none has come since.
+    fn is_in_doubt(&self) -> bool {
+        self.unanswered.load(Ordering::Relaxed) > 0 && !self.is_condemned()
     }
 
     fn answered(&self) {
@@ -192,8 +196,18 @@ async fn read(
 async fn watch(live: &Live) -> End {
     loop {
         live.attention.notified().await;
+        while live.is_in_doubt() && !live.is_suspect() {
+            // One time-out is often the last: the next answer clears it, and so does the lack of one.
+            tokio::select! {
+                () = live.attention.notified() => {}
+                () = tokio::time::sleep(SILENCE) => break,
+            }
+        }
         if live.is_condemned() {
             return End::Condemned;
+        }
+        if !live.is_in_doubt() {
+            continue;
         }
         let ping = redis::cmd("PING").get_packed_command();
         let (answer, received) = oneshot::channel();

@@ -21,9 +21,9 @@ pub(crate) enum Fault {
     None,
     /// Every byte comes so much later, there and back.
     Delay(Duration),
-    /// A black hole: connections are taken, bytes are swallowed, nobody is told.
+    /// A black hole: connections are taken, bytes are swallowed, nobody is told. They stay black when it is over.
     Swallow,
-    /// Calls arrive and are executed; their answers are swallowed.
+    /// Calls arrive and are executed; their answers are swallowed, and so are all later ones on the same connection.
     DropReplies,
     /// Each connection is cut after so many bytes to the server.
     CutAfter(usize),

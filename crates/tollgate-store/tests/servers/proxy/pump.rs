@@ -87,6 +87,8 @@ async fn collect(
     let fault: watch::Receiver<Fault> = state.fault.subscribe();
     let mut commands = Commands::default();
     let mut passed = 0;
+    // What TCP has lost it has lost for good: a connection that swallowed a byte carries none after it.
+    let mut black = false;
     let mut buffer = vec![0; 64 * 1024];
     loop {
         let length = match reader.read(&mut buffer).await {
@@ -97,10 +99,13 @@ async fn collect(
         let fault = *fault.borrow();
         let mut due = Instant::now();
         match fault {
-            Fault::Swallow => continue,
-            Fault::DropReplies if way == Way::Back => continue,
+            Fault::Swallow => black = true,
+            Fault::DropReplies if way == Way::Back => black = true,
             Fault::Delay(delay) => due += delay,
             _ => {}
+        }
+        if black {
+            continue;
         }
         if way == Way::ToServer {
             passed += length;

@@ -49,7 +49,10 @@ fn red_13_a_call_whose_answer_is_lost_is_not_sent_again() {
     let sent = proxy.seen().count("EVALSHA");
     assert_eq!(add_soon(&servers, "k"), Err(Trouble::TimedOut));
     until("it was executed", || counted(&server, "k") == 1);
+    // One lost answer is enough for the connection to be looked at, and given up.
+    until("the silence is noticed", || servers.observed().silent == 1);
     proxy.set(Fault::None);
+    ready(&servers);
     assert_eq!(add_surely(&servers, "k"), 2);
     assert_eq!(proxy.seen().count("EVALSHA"), sent + 2);
     assert_eq!(counted(&server, "k"), 2);
