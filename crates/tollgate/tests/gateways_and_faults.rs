@@ -1,0 +1,252 @@
+//! Eight gateways, each a process of its own, on one Redis that fails in every way: what clients and the metrics see.
+
+#[path = "../../tollgate-store/tests/servers/mod.rs"]
+mod servers;
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use servers::{Fault, Program, Proxy, Server, until};
+
+const GATEWAYS: usize = 8;
+
+/// Clients of each gateway.
+const CLIENTS: usize = 2;
+
+/// What the limit of the policy admits in the test's time: its bucket fills by one unit an hour.
+const ALLOWED: usize = 1000;
+
+/// Many processes at a time are enough for a small machine: one test after the other.
+static TURN: Mutex<()> = Mutex::new(());
+
+/// A gateway that ends with the test.
+struct Gateway {
+    child: Child,
+    address: SocketAddr,
+    admin: SocketAddr,
+}
+
+impl Gateway {
+    fn start(policy: &Path, budget: &str, store: &Proxy, upstream: SocketAddr) -> Gateway {
+        let (address, admin) = (spare(), spare());
+        let child = Command::new(env!("CARGO_BIN_EXE_tollgate"))
+            .arg("serve")
+            .arg(policy)
+            .args([
+                "--listen",
+                &address.to_string(),
+                "--admin",
+                &admin.to_string(),
+                "--workers",
+                "1",
+            ])
+            .env("STORE", store.url())
+            .env("BUDGET", budget)
+            .env("UPSTREAM", upstream.to_string())
+            .env_remove("TOLLGATE_MODE")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
+        Gateway { child, address, admin }
+    }
+
+    /// The number of a series of its metrics page; 0 where it is not there yet.
+    fn metric(&self, series: &str) -> f64 {
+        let page = get(self.admin, "/metrics").unwrap_or_default();
+        let line = page.lines().find_map(|line| line.strip_prefix(series)?.strip_prefix(' '));
+        line.and_then(|number| number.trim().parse().ok()).unwrap_or_default()
+    }
+
+    fn errors(&self) -> f64 {
+        ["timeout", "disconnected", "interrupted", "oom"]
+            .iter()
+            .map(|kind| self.metric(&format!("tollgate_store_errors_total{{error=\"{kind}\"}}")))
+            .sum()
+    }
+}
+
+impl Drop for Gateway {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Tells clients to stop when it is dropped.
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// A Redis behind a proxy, and gateways with one policy.
+struct Stage {
+    server: Server,
+    proxy: Proxy,
+    gateways: Vec<Gateway>,
+    _folder: tempfile::TempDir,
+}
+
+impl Stage {
+    fn start(program: &Program, budget: &str) -> Stage {
+        let server = Server::start(program);
+        let proxy = Proxy::start(server.address());
+        let folder = tempfile::tempdir().expect("a folder");
+        let policy = folder.path().join("policy.yaml");
+        let text = format!(
+            "store: {{ url: \"${{STORE}}\", secret: a secret of the tests, budget: \"${{BUDGET}}\" }}\n\
+             upstreams:\n  service: {{ servers: [\"${{UPSTREAM}}\"] }}\n\
+             limits:\n  everybody: {{ key: [], token_bucket: {{ rate: 1/h, burst: {ALLOWED} }} }}\n\
+             routes:\n  - {{ match: {{ path: /** }}, limits: [everybody], upstream: service }}\n"
+        );
+        std::fs::write(&policy, text).expect("a policy");
+        let upstream = upstream();
+        let gateways: Vec<Gateway> =
+            (0..GATEWAYS).map(|_| Gateway::start(&policy, budget, &proxy, upstream)).collect();
+        let stage = Stage { server, proxy, gateways, _folder: folder };
+        until("every gateway knows the others", || {
+            let all = |gateway: &Gateway| gateway.metric("tollgate_store_live_nodes") >= 8.0;
+            stage.gateways.iter().all(all)
+        });
+        stage
+    }
+
+    /// Runs `CLIENTS` for each gateway; each asks while `more` says so, given the statuses that it got so far.
+    fn ask(&self, more: impl Fn(&[u16]) -> bool + Sync) -> Vec<u16> {
+        let more = &more;
+        std::thread::scope(|scope| {
+            let clients: Vec<_> = self
+                .gateways
+                .iter()
+                .flat_map(|gateway| [gateway; CLIENTS])
+                .map(|gateway| {
+                    scope.spawn(move || {
+                        let mut statuses = Vec::new();
+                        while more(&statuses) {
+                            statuses.push(status(gateway.address));
+                        }
+                        statuses
+                    })
+                })
+                .collect();
+            clients.into_iter().flat_map(|client| client.join().expect("a client")).collect()
+        })
+    }
+
+    fn all_degraded(&self, degraded: bool) -> bool {
+        let expected = if degraded { 1.0 } else { 0.0 };
+        self.gateways.iter().all(|gateway| gateway.metric("tollgate_store_degraded") == expected)
+    }
+}
+
+#[test]
+fn eight_gateways_admit_exactly_the_limit() {
+    let Some(program) = Program::redis() else { return };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // A loaded machine is no reason to fail.
+    let stage = Stage::start(&program, "10s");
+    let statuses = stage.ask(|so_far| so_far.last() != Some(&429));
+    assert_eq!(statuses.iter().filter(|status| **status == 200).count(), ALLOWED);
+    assert_eq!(statuses.len(), ALLOWED + GATEWAYS * CLIENTS, "nobody saw anything else");
+    stage.server.assert_every_key_expires();
+}
+
+#[test]
+fn clients_see_no_fault_of_the_store_and_the_metrics_tell_of_each() {
+    let Some(program) = Program::redis() else { return };
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    // Eight gateways and their clients on a small machine are slower than one; their store is still hasty beside them.
+    let stage = Stage::start(&program, "500ms");
+    let faults: [(&str, &dyn Fn(), &dyn Fn()); 5] = [
+        ("a black hole", &|| stage.proxy.set(Fault::Swallow), &|| stage.proxy.set(Fault::None)),
+        ("lost answers", &|| stage.proxy.set(Fault::DropReplies), &|| stage.proxy.set(Fault::None)),
+        ("refused", &|| stage.proxy.set(Fault::Refuse), &|| stage.proxy.set(Fault::None)),
+        ("standing still", &|| stage.server.pause(), &|| stage.server.resume()),
+        ("no memory left", &|| stage.server.run(&["CONFIG", "SET", "maxmemory", "1"]), &|| {
+            stage.server.run(&["CONFIG", "SET", "maxmemory", "0"])
+        }),
+    ];
+    for (what, breaks, mends) in faults {
+        // Keys known to be exhausted are not asked for: every fault finds a fresh one.
+        stage.server.run::<()>(&["FLUSHALL"]);
+        let errors: f64 = stage.gateways.iter().map(Gateway::errors).sum();
+        let over = AtomicBool::new(false);
+        let statuses = std::thread::scope(|scope| {
+            let asking = scope.spawn(|| {
+                stage.ask(|_| {
+                    std::thread::sleep(Duration::from_millis(50));
+                    !over.load(Ordering::Relaxed)
+                })
+            });
+            // Whatever fails, the clients end.
+            let end = End(&over);
+            breaks();
+            until("every gateway says that the store is away", || stage.all_degraded(true));
+            mends();
+            until("every gateway says that it is back", || stage.all_degraded(false));
+            drop(end);
+            asking.join().expect("clients")
+        });
+        let count = |wanted: u16| statuses.iter().filter(|status| **status == wanted).count();
+        println!(
+            "{what}: {} requests, {} admitted, {} refused",
+            statuses.len(),
+            count(200),
+            count(429)
+        );
+        assert_eq!(count(200) + count(429), statuses.len(), "{what}: no other answer");
+        let now: f64 = stage.gateways.iter().map(Gateway::errors).sum();
+        assert!(now > errors, "{what}: the metrics tell of it");
+    }
+    stage.server.assert_every_key_expires();
+}
+
+fn spare() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    listener.local_addr().expect("an address")
+}
+
+/// A service that answers everything with 200.
+fn upstream() -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = listener.local_addr().expect("an address");
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { return };
+            std::thread::spawn(move || {
+                let mut head = [0; 4096];
+                while stream.read(&mut head).is_ok_and(|read| read > 0) {
+                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
+                    if stream.write_all(answer).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    address
+}
+
+fn get(address: SocketAddr, path: &str) -> Option<String> {
+    let mut stream = TcpStream::connect(address).ok()?;
+    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
+    let head = format!("GET {path} HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n");
+    stream.write_all(head.as_bytes()).ok()?;
+    let mut answer = Vec::new();
+    let _ = stream.read_to_end(&mut answer);
+    Some(String::from_utf8_lossy(&answer).into_owned())
+}
+
+/// The status of a request; 0 where there was no answer.
+fn status(address: SocketAddr) -> u16 {
+    let answer = get(address, "/basket").unwrap_or_default();
+    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
+}
