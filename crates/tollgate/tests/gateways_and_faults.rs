@@ -141,6 +141,25 @@ impl Stage {
         })
     }
 
+    fn breaks(&self, what: &str) {
+        match what {
+            "a black hole" => self.proxy.set(Fault::Swallow),
+            "lost answers" => self.proxy.set(Fault::DropReplies),
+            "refused" => self.proxy.set(Fault::Refuse),
+            "standing still" => self.server.pause(),
+            "no memory left" => self.server.run(&["CONFIG", "SET", "maxmemory", "1"]),
+            other => panic!("{other}"),
+        }
+    }
+
+    fn mends(&self, what: &str) {
+        match what {
+            "standing still" => self.server.resume(),
+            "no memory left" => self.server.run(&["CONFIG", "SET", "maxmemory", "0"]),
+            _ => self.proxy.set(Fault::None),
+        }
+    }
+
     fn all_degraded(&self, degraded: bool) -> bool {
         let expected = if degraded { 1.0 } else { 0.0 };
         self.gateways.iter().all(|gateway| gateway.metric("tollgate_store_degraded") == expected)
@@ -165,16 +184,7 @@ fn clients_see_no_fault_of_the_store_and_the_metrics_tell_of_each() {
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     // Eight gateways and their clients on a small machine are slower than one; their store is still hasty beside them.
     let stage = Stage::start(&program, "500ms");
-    let faults: [(&str, &dyn Fn(), &dyn Fn()); 5] = [
-        ("a black hole", &|| stage.proxy.set(Fault::Swallow), &|| stage.proxy.set(Fault::None)),
-        ("lost answers", &|| stage.proxy.set(Fault::DropReplies), &|| stage.proxy.set(Fault::None)),
-        ("refused", &|| stage.proxy.set(Fault::Refuse), &|| stage.proxy.set(Fault::None)),
-        ("standing still", &|| stage.server.pause(), &|| stage.server.resume()),
-        ("no memory left", &|| stage.server.run(&["CONFIG", "SET", "maxmemory", "1"]), &|| {
-            stage.server.run(&["CONFIG", "SET", "maxmemory", "0"])
-        }),
-    ];
-    for (what, breaks, mends) in faults {
+    for what in ["a black hole", "lost answers", "refused", "standing still", "no memory left"] {
         // Keys known to be exhausted are not asked for: every fault finds a fresh one.
         stage.server.run::<()>(&["FLUSHALL"]);
         let errors: f64 = stage.gateways.iter().map(Gateway::errors).sum();
@@ -188,9 +198,9 @@ fn clients_see_no_fault_of_the_store_and_the_metrics_tell_of_each() {
             });
             // Whatever fails, the clients end.
             let end = End(&over);
-            breaks();
+            stage.breaks(what);
             until("every gateway says that the store is away", || stage.all_degraded(true));
-            mends();
+            stage.mends(what);
             until("every gateway says that it is back", || stage.all_degraded(false));
             drop(end);
             asking.join().expect("clients")
