@@ -5,7 +5,7 @@ use std::fmt;
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeLabelSet, NoLabelSet};
 use prometheus_client::metrics::MetricType;
-use tollgate_store::{LATENCY_BOUNDS, NodeObserved, SharedStore};
+use tollgate_store::{LATENCY_BOUNDS, LeasesObserved, NodeObserved, SharedStore};
 
 use super::labels::{ErrorKind, WordOf};
 
@@ -31,6 +31,7 @@ impl Collector for SharedScrape {
             .map(|(trouble, count)| (ErrorKind { error: trouble.label() }, *count));
         page.counters("store_errors", help, errors)?;
         page.latency(&seen)?;
+        page.leases(&seen.leases)?;
         let help = "Units that estimates admitted beyond their limits, as the sums showed later";
         page.counter("store_estimate_overshoot_units", help, seen.overshoot)?;
         let help = "Keys whose charges the shared store has yet to be told of";
@@ -73,6 +74,19 @@ impl Page<'_> {
             metric.encode_family(&labels)?.encode_counter::<NoLabelSet, _, u64>(&count, None)?;
         }
         Ok(())
+    }
+
+    fn leases(&mut self, seen: &LeasesObserved) -> Result<(), fmt::Error> {
+        let help = "Units that this node has borrowed and not spent";
+        self.gauge("store_lease_units", help, seen.in_hand)?;
+        let help = "Requests to borrow or to return units";
+        self.counter("store_lease_requests", help, seen.requests)?;
+        let help = "Requests to borrow or to return units that were not answered: what they were for is spent for nothing";
+        self.counter("store_lease_unanswered", help, seen.unanswered)?;
+        let help = "Units borrowed";
+        self.counter("store_lease_borrowed_units", help, seen.lent)?;
+        let help = "Units returned unspent";
+        self.counter("store_lease_returned_units", help, seen.returned)
     }
 
     fn latency(&mut self, seen: &NodeObserved) -> Result<(), fmt::Error> {
