@@ -7,6 +7,7 @@ mod layered;
 mod many;
 mod memory;
 mod pauses;
+mod redis;
 
 use std::process::{Command, ExitCode};
 
@@ -30,6 +31,7 @@ pub fn all() -> Vec<Row> {
         Row { name: "memory a key", run: memory::run },
         Row { name: "worst pause", run: pauses::run },
         Row { name: "three limits", run: layered::run },
+        Row { name: "redis", run: redis::run },
     ]
 }
 
