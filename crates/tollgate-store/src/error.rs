@@ -26,6 +26,8 @@ pub enum StoreError {
         /// At most as many go.
         most: usize,
     },
+    /// A replay's moment is beyond those that scripts tell apart exactly, which end in the year 2112.
+    TooLate(Timestamp),
     /// There is no memory for another key, nor for the bucket that stands in for it.
     OutOfMemory(LimitId),
     /// The shared store did not say. What was asked may have happened or not; it is never asked again.
@@ -136,6 +138,12 @@ impl fmt::Display for StoreError {
                     id.0
                 )
             }
+            StoreError::TooLate(now) => write!(
+                f,
+                "the shared store's scripts count moments exactly up to the year 2112, and {} microseconds since the epoch \
+                 are beyond that; replay it in memory",
+                now.as_micros()
+            ),
             StoreError::TooMany { limits, most } => {
                 write!(f, "one decision asks {limits} limits and keys; at most {most} go")
             }

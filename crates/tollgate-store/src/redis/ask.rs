@@ -112,7 +112,7 @@ impl RedisStore {
         numbers.push(f64::from(u8::from(manner.open)));
         if self.0.virtual_time {
             if manner.now.as_micros() >= MOST {
-                return Err(Trouble::Unexpected.into());
+                return Err(StoreError::TooLate(manner.now));
             }
             numbers.push(manner.now.as_micros() as f64);
         }
