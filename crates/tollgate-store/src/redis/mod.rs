@@ -21,7 +21,6 @@ mod remote;
 mod returns;
 mod script;
 mod scripts;
-#[allow(dead_code, reason = "not every topology asks for all of it")]
 mod servers;
 mod wire;
 
