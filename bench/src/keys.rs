@@ -18,6 +18,11 @@ pub fn key(number: usize) -> Key {
 pub struct Order(Vec<u32>);
 
 impl Order {
+    /// These numbers.
+    pub fn of(numbers: Vec<u32>) -> Order {
+        Order(numbers)
+    }
+
     /// The one at `place`.
     pub fn at(&self, place: usize) -> usize {
         self.0[place % self.0.len()] as usize

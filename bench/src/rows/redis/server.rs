@@ -1,6 +1,6 @@
 //! A `redis-server` on a spare port of the loopback, for as long as it is measured.
 
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::{Child, Command, Stdio};
 
 /// The server; it ends when it is dropped.
@@ -29,8 +29,13 @@ impl Server {
     }
 
     /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        SocketAddr::from((Ipv4Addr::LOCALHOST, self.port))
+    }
+
+    /// The same for a store.
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        format!("redis://{}", self.address())
     }
 
     /// A connection.
@@ -42,6 +47,19 @@ impl Server {
         redis::Client::open(self.url()).ok()?.get_connection().ok()
     }
 
+    /// Processor time that its one thread has taken, user's and system's, in microseconds.
+    pub fn cpu_micros(&self) -> f64 {
+        let path = format!("/proc/{0}/task/{0}/schedstat", self.child.id());
+        let text = std::fs::read_to_string(path).expect("the scheduler's word");
+        let nanos = text.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+        nanos.expect("a number") / 1000.0
+    }
+
+    /// Bytes that it has asked for.
+    pub fn used_memory(&self) -> f64 {
+        self.info("used_memory")
+    }
+
     /// How often a script was called.
     pub fn scripts_called(&self) -> f64 {
         let query = redis::cmd("INFO").arg("commandstats").to_owned();
@@ -51,6 +69,17 @@ impl Server {
             calls.split(',').next()?.parse().ok()
         };
         text.lines().find_map(calls).unwrap_or(0.0)
+    }
+
+    /// Forgets every key.
+    pub fn flush(&self) {
+        let _: () = redis::cmd("FLUSHALL").query(&mut self.connect()).expect("an answer");
+    }
+
+    fn info(&self, name: &str) -> f64 {
+        let text: String = redis::cmd("INFO").query(&mut self.connect()).expect("INFO");
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.and_then(|number| number.trim().parse().ok()).expect("a number")
     }
 }
 
