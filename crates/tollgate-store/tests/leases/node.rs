@@ -83,7 +83,9 @@ impl Node {
 
 /// What the server has left of each limit.
 pub(crate) fn left(url: &str, limits: &[(Algorithm, SyncMode)]) -> Vec<u64> {
-    let store = RedisStore::start(&RedisOptions::from_url(url).expect("a URL")).expect("a store");
+    let mut options = RedisOptions::from_url(url).expect("a URL");
+    options.budget = PATIENCE;
+    let store = RedisStore::start(&options).expect("a store");
     let runtime = runtime();
     runtime.block_on(store.ready(PATIENCE)).expect("a connection");
     let now = SystemClock::new().now();
