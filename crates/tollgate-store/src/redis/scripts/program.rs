@@ -32,12 +32,11 @@ pub(crate) struct Mix<'p> {
 /// Up to so many limits, each variable is a local.
 const FEW: usize = 8;
 
-/// What the fragments call, where the server has it.
-const LIBRARY: [(&str, &str); 9] = [
+/// What the fragments call, where the server has it. Not `string.format`: few calls get to where it is used.
+const LIBRARY: [(&str, &str); 8] = [
     ("call(", "local call = redis.call"),
     ("pack(", "local pack = struct.pack"),
     ("unpack(", "local unpack = struct.unpack"),
-    ("format(", "local format = string.format"),
     ("rep(", "local rep = string.rep"),
     ("sub(", "local sub = string.sub"),
     ("floor(", "local floor = math.floor"),
@@ -214,8 +213,8 @@ impl Mix<'_> {
 
 fn unpacked(names: &[String], before: usize) -> String {
     let format = "d".repeat(names.len());
-    let start = 8 * before + 1;
-    format!("{} = unpack('<{format}', ARGV[1], {start})", names.join(", "))
+    let start = if before == 0 { String::new() } else { format!(", {}", 8 * before + 1) };
+    format!("{} = unpack('<{format}', ARGV[1]{start})", names.join(", "))
 }
 
 fn push(line: &str, body: &mut String) {

@@ -89,7 +89,7 @@ if $step + $step_part > 0 then
     $after, $rest = $ceiling, $ceiling_part --? owing
   end --? owing
   if $leases then --? leased
-    call('SET', KEYS[$i], pack('<dd', now + $after, $rest) .. $leases, 'PX', format('%.0f', ARGV[$t] + 2 * GENERATION / 1000)) --? leased
+    call('SET', KEYS[$i], pack('<dd', now + $after, $rest) .. $leases, 'PX', string.format('%.0f', ARGV[$t] + 2 * GENERATION / 1000)) --? leased
   else --? leased
   call('SET', KEYS[$i], pack('<ddI4', now + $after, $rest, $tag), 'PX', ARGV[$t])
   end --? leased
@@ -98,7 +98,7 @@ end
 
 --@ keep
 if $leases then --? leased
-  call('SET', KEYS[$i], pack('<dd', now + $missing, $part) .. $leases, 'PX', format('%.0f', $missing / 1000 + 2 * GENERATION / 1000 + SPARE)) --? leased
+  call('SET', KEYS[$i], pack('<dd', now + $missing, $part) .. $leases, 'PX', string.format('%.0f', $missing / 1000 + 2 * GENERATION / 1000 + SPARE)) --? leased
 else --? leased
-call('SET', KEYS[$i], pack('<ddI4', now + $missing, $part, $tag), 'PX', format('%.0f', $missing / 1000 + SPARE))
+call('SET', KEYS[$i], pack('<ddI4', now + $missing, $part, $tag), 'PX', string.format('%.0f', $missing / 1000 + SPARE))
 end --? leased

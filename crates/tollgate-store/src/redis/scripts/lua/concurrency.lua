@@ -13,7 +13,7 @@ $cost $limit $ttl
 local $held = -1 - (call('ZSCORE', KEYS[$i], 'held') or -1)
 local $ended, $last = 0, 0
 if $held > 0 then
-  local ended = call('ZRANGEBYSCORE', KEYS[$i], 0, format('%.0f', now))
+  local ended = call('ZRANGEBYSCORE', KEYS[$i], 0, string.format('%.0f', now))
   $ended = #ended
   for _, member in ipairs(ended) do
     $held = $held - unpack('<d', member)
@@ -30,14 +30,14 @@ local span = $ttl --? !hold
 local span = min($ttl, delay + hold) --? hold
 if $cost > 0 and span > 0 then
   if $ended > 0 then
-    call('ZREMRANGEBYSCORE', KEYS[$i], 0, format('%.0f', now))
+    call('ZREMRANGEBYSCORE', KEYS[$i], 0, string.format('%.0f', now))
   end
   if $clamped then
     cut(KEYS[$i], now + $ttl)
     $last, $clamped = now + $ttl, nil
   end
-  call('ZADD', KEYS[$i], format('%.0f', now + span), pack('<d', $cost) .. TICKET, format('%.0f', -1 - $held - $cost), 'held')
-  call('PEXPIRE', KEYS[$i], $last <= now + $ttl and ARGV[$t] or format('%.0f', ($last - now) / 1000 + SPARE))
+  call('ZADD', KEYS[$i], string.format('%.0f', now + span), pack('<d', $cost) .. TICKET, string.format('%.0f', -1 - $held - $cost), 'held')
+  call('PEXPIRE', KEYS[$i], $last <= now + $ttl and ARGV[$t] or string.format('%.0f', ($last - now) / 1000 + SPARE))
 end
 
 --@ keep
@@ -48,8 +48,8 @@ call('PEXPIRE', KEYS[$i], ARGV[$t])
 --@ functions
 -- Has all slots of `key` end at `latest`, if not before.
 local function cut(key, latest)
-  local late = call('ZRANGEBYSCORE', key, '(' .. format('%.0f', latest), '+inf')
+  local late = call('ZRANGEBYSCORE', key, '(' .. string.format('%.0f', latest), '+inf')
   for _, member in ipairs(late) do
-    call('ZADD', key, format('%.0f', latest), member)
+    call('ZADD', key, string.format('%.0f', latest), member)
   end
 end

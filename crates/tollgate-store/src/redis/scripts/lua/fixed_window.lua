@@ -31,10 +31,10 @@ if $cost > 0 then
   if $lasts == $start then
     call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'KEEPTTL')
   else
-    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', format('%.0f', ($start + $window - now) / 1000 + SPARE))
+    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', string.format('%.0f', ($start + $window - now) / 1000 + SPARE))
   end
   $clamped = nil
 end
 
 --@ keep
-call('SET', KEYS[$i], pack('<dd', $start, $count), 'PX', format('%.0f', ($start + $window - now) / 1000 + SPARE))
+call('SET', KEYS[$i], pack('<dd', $start, $count), 'PX', string.format('%.0f', ($start + $window - now) / 1000 + SPARE))

@@ -36,10 +36,10 @@ if $cost > 0 then
     call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'KEEPTTL')
   else
     -- How long the next period is, is not known: 1.2 of this one is more than any calendar's months differ.
-    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', format('%.0f', ($start > now and $to - now + 1.2 * ($to - $from) or $to - now) / 1000 + SPARE))
+    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', string.format('%.0f', ($start > now and $to - now + 1.2 * ($to - $from) or $to - now) / 1000 + SPARE))
   end
   $clamped = nil
 end
 
 --@ keep
-call('SET', KEYS[$i], pack('<dd', $start, $count), 'PX', format('%.0f', ($to - now) / 1000 + SPARE))
+call('SET', KEYS[$i], pack('<dd', $start, $count), 'PX', string.format('%.0f', ($to - now) / 1000 + SPARE))

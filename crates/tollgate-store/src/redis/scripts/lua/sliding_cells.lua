@@ -46,10 +46,10 @@ if $cost > 0 then
   if $lasts == $index then
     call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'KEEPTTL')
   else
-    call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))
+    call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', string.format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))
   end
   $clamped = nil
 end
 
 --@ keep
-call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))
+call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', string.format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))

@@ -98,7 +98,7 @@ if $cost > 0 then
   if cut > 0 then push_out(KEYS[$i], $base + cut) end --? owing
   local at = max(now, $newest)
   call('RPUSH', KEYS[$i], pack('<ddd', at, $cost, $sum + $cost) .. TICKET)
-  call('PEXPIRE', KEYS[$i], at == now and ARGV[$t] or format('%.0f', (at + $window - now) / 1000 + SPARE))
+  call('PEXPIRE', KEYS[$i], at == now and ARGV[$t] or string.format('%.0f', (at + $window - now) / 1000 + SPARE))
 end
 
 --@ keep

@@ -44,10 +44,10 @@ if $cost > 0 then
   if $lasts == $index then
     call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'KEEPTTL')
   else
-    call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PX', format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
+    call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PX', string.format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
   end
   $clamped = nil
 end
 
 --@ keep
-call('SET', KEYS[$i], pack('<ddd', $index, $before, $count), 'PX', format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
+call('SET', KEYS[$i], pack('<ddd', $index, $before, $count), 'PX', string.format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
