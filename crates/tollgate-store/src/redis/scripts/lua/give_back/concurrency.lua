@@ -31,7 +31,21 @@ local function find(first, last)
   end
 end
 
+-- Has all slots end one ttl from now, if not before, where some end so late that a clock was wrong.
+local function cut()
+  local last = call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')[2]
+  if now > 0 and held > 0 and last - now > 2 * ttl then
+    local latest = format('%.0f', now + ttl)
+    for _, late in ipairs(call('ZRANGEBYSCORE', KEYS[1], '(' .. latest, '+inf')) do
+      call('ZADD', KEYS[1], latest, late)
+    end
+  end
+end
+
 -- Slots usually end one ttl after their charge.
+if back < 0 then
+  cut()
+end
 local usual = format('%.0f', at + ttl)
 local member = at + ttl > now and find(usual, usual) or find('(' .. moment, '+inf')
 if not member then
@@ -45,6 +59,7 @@ end
 if left == units then
   return
 end
+cut()
 held = held + left - units
 if held == 0 then
   call('DEL', KEYS[1])
