@@ -25,6 +25,7 @@ mod bucket64;
 mod carry_over;
 mod concurrency;
 mod counter;
+mod extent;
 mod fixed_window;
 mod leaky_bucket;
 mod limit;
@@ -50,6 +51,7 @@ pub use algorithm::{
     Algorithm, Concurrency, FixedWindow, LeakyBucket, Quota, SlidingLog, SlidingWindow, TokenBucket,
 };
 pub use bucket64::{Bucket64, Refused64};
+pub use extent::BucketTicks;
 pub use limit::{Limit, Rules};
 pub use outcome::{Decision, Outcome, Retry, Standing};
 pub use rate::{Burst, Rate};

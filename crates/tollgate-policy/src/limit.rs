@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate};
+use tollgate_core::{Algorithm, Limit, Micros};
 use tollgate_store::{Definition, OnStoreFailure, Shape, Sharing, SyncMode};
 
 use crate::Name;
@@ -131,7 +131,7 @@ fn compile_class(
     {
         problem(why);
     }
-    let (quota, window) = extent(algorithm);
+    let (quota, window) = (checked.capacity(), window(&checked));
     definitions.push(Definition {
         name: Arc::clone(&limit.name),
         class: class.name.clone(),
@@ -233,39 +233,16 @@ fn shape(
     Shape(format!("{kind} key {key:?} by {by:?}"))
 }
 
-/// The most that an algorithm ever admits at once, in units, and its window: for a bucket the time that a full one takes.
-fn extent(algorithm: &Algorithm) -> (u64, Option<Micros>) {
-    match algorithm {
-        Algorithm::TokenBucket(bucket) => {
-            let units = match bucket.burst {
-                Burst::Units(units) => units,
-                Burst::Span(span) => gained(bucket.rate, span),
-            };
-            (units, refill(units, bucket.rate))
-        }
-        Algorithm::LeakyBucket(bucket) => {
-            let units = bucket.burst.saturating_add(1);
-            (units, refill(units, bucket.rate))
-        }
-        Algorithm::FixedWindow(window) => (window.limit, Some(window.window)),
-        Algorithm::SlidingWindow(window) => (window.limit, Some(window.window)),
-        Algorithm::SlidingLog(log) => (log.limit, Some(log.window)),
-        Algorithm::Quota(quota) => (quota.limit, None),
-        Algorithm::Concurrency(slots) => (slots.limit, None),
+/// A limit's window; for a bucket the time that a full one takes to refill, rounded up.
+fn window(limit: &Limit) -> Option<Micros> {
+    match limit.algorithm() {
+        Algorithm::FixedWindow(spec) => Some(spec.window),
+        Algorithm::SlidingWindow(spec) => Some(spec.window),
+        Algorithm::SlidingLog(spec) => Some(spec.window),
+        _ => limit.bucket_ticks().map(|ticks| {
+            let refill = u128::from(limit.capacity()) * u128::from(ticks.unit);
+            let micros = refill.div_ceil(u128::from(ticks.per_micro));
+            Micros::new(u64::try_from(micros).unwrap_or(u64::MAX))
+        }),
     }
-}
-
-/// Whole units that `rate` brings in `span`.
-fn gained(rate: Rate, span: Micros) -> u64 {
-    let units = u128::from(rate.count) * u128::from(span.get()) / u128::from(rate.per.get().max(1));
-    u64::try_from(units).unwrap_or(u64::MAX)
-}
-
-/// How long `rate` takes to bring `units`, rounded up; `None` for a rate of 0.
-fn refill(units: u64, rate: Rate) -> Option<Micros> {
-    if rate.count == 0 {
-        return None;
-    }
-    let micros = (u128::from(units) * u128::from(rate.per.get())).div_ceil(u128::from(rate.count));
-    Some(Micros::new(u64::try_from(micros).unwrap_or(u64::MAX)))
 }

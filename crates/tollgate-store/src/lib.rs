@@ -9,6 +9,7 @@ mod limiter;
 mod memory;
 #[cfg(feature = "redis")]
 mod redis;
+mod registry;
 #[cfg(feature = "redis")]
 mod shared;
 mod sharing;

@@ -2,7 +2,7 @@
 
 use std::ops::Deref;
 
-use tollgate_core::{Algorithm, Limit, Timestamp};
+use tollgate_core::Timestamp;
 use tollgate_store::{Definition, LimitId, Store};
 
 use crate::Policy;
@@ -57,9 +57,7 @@ impl Deref for Bound {
 
 /// Says of a bucket with `initial: empty` when it was: when it was first loaded, also where that was before a reload.
 fn date(definition: &mut Definition, before: Option<&Bound>, now: Timestamp) {
-    let mut algorithm = definition.limit.algorithm().clone();
-    let Algorithm::TokenBucket(bucket) = &mut algorithm else { return };
-    if bucket.empty_at.is_none() {
+    if definition.limit.empty_at().is_none() {
         return;
     }
     let known = before.into_iter().flat_map(|before| &before.definitions).find(|known| {
@@ -67,13 +65,6 @@ fn date(definition: &mut Definition, before: Option<&Bound>, now: Timestamp) {
             && known.class == definition.class
             && known.shape == definition.shape
     });
-    let loaded = known.and_then(|known| match known.limit.algorithm() {
-        Algorithm::TokenBucket(bucket) => bucket.empty_at,
-        _ => None,
-    });
-    bucket.empty_at = Some(loaded.unwrap_or(now));
-    // It was checked with another moment, and no moment makes parameters wrong; were one to, the checked one stays.
-    if let Ok(limit) = Limit::new(algorithm, definition.limit.rules().clone()) {
-        definition.limit = limit;
-    }
+    let loaded = known.and_then(|known| known.limit.empty_at());
+    definition.limit = definition.limit.loaded_at(loaded.unwrap_or(now));
 }

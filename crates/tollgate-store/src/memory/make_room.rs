@@ -9,8 +9,8 @@ use super::MemoryStore;
 use super::counter::Counter;
 use super::hash::KeyHash;
 use super::plan::Ask;
-use super::registry::Registry;
 use super::room::Room;
+use crate::registry::Registry;
 
 /// Most shards that one newcomer searches: the rest is searched by the next ones.
 const SHARDS_A_SEARCH: usize = 4;
@@ -64,7 +64,7 @@ impl MemoryStore {
     /// Looks for room for the ask at `index`.
     pub(super) fn make_room_for(
         &self,
-        registry: &Registry,
+        registry: &Registry<Counter>,
         asks: &[Ask<'_>],
         index: usize,
         now: Timestamp,
@@ -72,7 +72,7 @@ impl MemoryStore {
         let room = &asks[index].counter.room;
         let own: SmallVec<[KeyHash; 4]> = asks.iter().map(|ask| ask.key).collect();
         let classes: SmallVec<[&Arc<Counter>; 4]> =
-            registry.counters().filter(|counter| Arc::ptr_eq(&counter.room, room)).collect();
+            registry.all().filter(|counter| Arc::ptr_eq(&counter.room, room)).collect();
         make_room(&classes, room, now, &own)
     }
 
@@ -81,7 +81,7 @@ impl MemoryStore {
     /// Calls do the like as they bring new keys; a server calls it now and then so that an idle store shrinks too.
     pub fn sweep(&self, now: Timestamp) -> bool {
         let registry = self.registry.load();
-        let counters: SmallVec<[&Arc<Counter>; 16]> = registry.counters().collect();
+        let counters: SmallVec<[&Arc<Counter>; 16]> = registry.all().collect();
         let total: usize = counters.iter().map(|counter| counter.shards()).sum();
         let mut position = self.sweep.lock();
         match nth_shard(&counters, *position) {

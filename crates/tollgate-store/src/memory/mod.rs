@@ -11,10 +11,10 @@ mod locked;
 mod make_room;
 mod period;
 mod plan;
-mod registry;
 #[cfg(feature = "redis")]
 mod rewrite;
 mod room;
+mod rooms;
 mod shards;
 mod sweep;
 mod table;
@@ -27,6 +27,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tollgate_core::{Standing, Timestamp};
 
+use crate::registry::Registry;
 use crate::{Call, Charge, Definition, LimitId, Store, StoreError, StoreOutcome, Taken};
 pub(crate) use attempt::{Again, attempt};
 pub(crate) use backoff::Backoff;
@@ -37,7 +38,6 @@ pub(crate) use make_room::make_room;
 #[cfg(feature = "redis")]
 pub(crate) use period::SeenPeriod;
 pub(crate) use plan::{Ask, Plan};
-use registry::Registry;
 pub(crate) use room::Room;
 pub(crate) use table::Table;
 
@@ -65,7 +65,7 @@ impl MemoryOptions {
 pub struct MemoryStore {
     options: MemoryOptions,
     hasher: KeyHasher,
-    registry: ArcSwap<Registry>,
+    registry: ArcSwap<Registry<Counter>>,
     /// One `define` at a time.
     defining: Mutex<()>,
     /// Names what a decision takes.
@@ -128,11 +128,11 @@ impl Store for MemoryStore {
     fn define(&self, definitions: &[Definition], now: Timestamp) -> Vec<LimitId> {
         let _one_at_a_time = self.defining.lock();
         let before = self.registry.load_full();
-        let (next, ids) = before.follow(definitions, now, self.options.unbounded);
+        let (next, ids) = before.define(definitions, now, self.options.unbounded);
         let next = Arc::new(next);
         self.registry.store(next.clone());
         // Calls take over the shards that they need; this takes over the rest.
-        next.counters().for_each(|counter| counter.take_over_all());
+        next.all().for_each(|counter| counter.take_over_all());
         ids
     }
 

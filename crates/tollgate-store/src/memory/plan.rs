@@ -7,8 +7,8 @@ use tollgate_core::{Algorithm, Asked, Outcome, Period, State};
 
 use super::counter::{Counter, Counts};
 use super::hash::{KeyHash, KeyHasher};
-use super::registry::Registry;
 use super::table::{Look, Table};
+use crate::registry::Registry;
 use crate::{Call, LimitId, StoreError};
 
 /// One distinct (limit, key) of a call, and what is known of it while the call is decided.
@@ -93,7 +93,7 @@ impl<'r> Plan<'r> {
     #[inline]
     pub(super) fn fill(
         &mut self,
-        registry: &'r Registry,
+        registry: &'r Registry<Counter>,
         hasher: &KeyHasher,
         call: &Call<'_>,
         redirected: &Redirected,

@@ -39,7 +39,7 @@ impl MemoryStore {
                 Ok(Changed::NoRoom) => {
                     let room = &counter.room;
                     let classes: SmallVec<[&Arc<Counter>; 4]> =
-                        registry.counters().filter(|c| Arc::ptr_eq(&c.room, room)).collect();
+                        registry.all().filter(|c| Arc::ptr_eq(&c.room, room)).collect();
                     if !make_room(&classes, room, now, &[key]) {
                         return Ok(false);
                     }

@@ -8,7 +8,7 @@ use super::lent;
 use super::plan::{Amount, Ask, check_period};
 use super::scripts::{Kind, give_back};
 use super::servers::Deadline;
-use super::wire::{Answer, Arguments, MOST};
+use super::wire::{Answer, Arguments, MOST, Split};
 use crate::{Charge, LimitId, StoreError, Taken, Trouble};
 
 impl RedisStore {

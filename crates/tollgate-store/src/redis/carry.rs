@@ -14,7 +14,7 @@ use tollgate_core::{
 
 use super::counter::Live;
 use super::lent::{Ended, is_leased};
-use super::wire::{Parameters, Ticks, decode_bucket, encode_bucket, whole};
+use super::wire::{Parameters, decode_bucket, encode_bucket, whole};
 
 /// Parameters that this process counted by earlier, the newest first; a few reloads back, others are asked for.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +50,7 @@ pub(crate) struct Carried {
 /// bucket is full when it would have been.
 pub(crate) fn carry(live: &Live, old: Option<&Limit>, raw: &[u8], now: u64) -> Option<Carried> {
     let ticks = live.parameters.ticks.as_ref()?;
-    let old = old.and_then(|old| Some((old, Ticks::of(old)?)));
+    let old = old.and_then(|old| Some((old, old.bucket_ticks()?)));
     let per_micro = old.as_ref().map(|(_, ticks)| ticks.per_micro);
     let ended = if is_leased(raw) { Some(Ended::read(raw, per_micro)?) } else { None };
     let mut state = match &old {

@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, OnceLock};
 
-use tollgate_core::{Algorithm, Limit, TokenBucket};
+use tollgate_core::Limit;
 
 use super::carry::Known;
 use super::key::{Names, Purpose, Scope};
-use super::wire::{Parameters, Unsupported, loaded_at};
+use super::wire::{Parameters, Unsupported};
 use crate::memory::SeenPeriod;
+use crate::registry::Count;
 use crate::{Definition, LimitId, Shape};
 
 /// Parameters, and the names of what is counted under them.
@@ -44,6 +45,14 @@ impl Live {
     }
 }
 
+impl Count for Counter {
+    fn continues_as(&self, definition: &Definition) -> bool {
+        self.name == definition.name
+            && self.class == definition.class
+            && self.shape == definition.shape
+    }
+}
+
 impl Counter {
     /// Begins to count as `definition` says; `old` is what counted before under the same name, class and shape.
     pub(crate) fn new(
@@ -70,18 +79,16 @@ impl Counter {
         // In a replay nobody else loads limits; elsewhere, when one that begins empty was first loaded is asked for later.
         if virtual_time {
             let first = old.and_then(|old| old.live.get()?.as_ref().ok()).map(|live| &live.limit);
-            counter.load(keep_first_load(first, &counter.limit), virtual_time);
+            // A bucket that starts empty was empty when the limit was first loaded: a reload does not empty it again.
+            let limit = match first.and_then(Limit::empty_at) {
+                Some(moment) => counter.limit.loaded_at(moment),
+                None => counter.limit.clone(),
+            };
+            counter.load(limit, virtual_time);
         } else if !counter.begins_empty() {
             counter.load(counter.limit.clone(), virtual_time);
         }
         counter
-    }
-
-    /// Whether `definition` goes on with what this one counted.
-    pub(crate) fn continues_as(&self, definition: &Definition) -> bool {
-        self.name == definition.name
-            && self.class == definition.class
-            && self.shape == definition.shape
     }
 
     /// Whether it is what `definition` asks for already.
@@ -97,7 +104,7 @@ impl Counter {
 
     /// Whether new keys begin with nothing.
     pub(crate) fn begins_empty(&self) -> bool {
-        begins_empty(&self.limit).is_some()
+        self.limit.empty_at().is_some()
     }
 
     /// What decisions go by; `None` until it is known when the limit was first loaded.
@@ -108,20 +115,5 @@ impl Counter {
     /// Goes by `limit` from now on, unless that has happened.
     pub(crate) fn load(&self, limit: Limit, virtual_time: bool) {
         self.live.get_or_init(|| Live::new(limit, virtual_time));
-    }
-}
-
-fn begins_empty(limit: &Limit) -> Option<tollgate_core::Timestamp> {
-    match limit.algorithm() {
-        Algorithm::TokenBucket(TokenBucket { empty_at, .. }) => *empty_at,
-        _ => None,
-    }
-}
-
-/// A bucket that starts empty was empty when the limit was first loaded: a reload does not empty it again.
-fn keep_first_load(old: Option<&Limit>, new: &Limit) -> Limit {
-    match old.and_then(begins_empty) {
-        Some(moment) => loaded_at(new, moment),
-        None => new.clone(),
     }
 }

@@ -11,10 +11,9 @@ use super::ask::bytes;
 use super::carry::spell;
 use super::counter::{Counter, Live};
 use super::key::Purpose;
-use super::registry::Registry;
 use super::scripts::first_load;
 use super::servers::Deadline;
-use super::wire::loaded_at;
+use crate::registry::Registry;
 use crate::{StoreError, Trouble};
 
 /// For how many milliseconds it is kept, beyond what the longest state lasts.
@@ -35,7 +34,7 @@ impl RedisStore {
     ) -> Result<&'r Live, StoreError> {
         if counter.live().is_none() {
             let moment = self.first_load(counter, deadline).await?;
-            counter.load(loaded_at(&counter.limit, moment), self.0.virtual_time);
+            counter.load(counter.limit.loaded_at(moment), self.0.virtual_time);
         }
         match counter.live() {
             Some(Ok(live)) => Ok(live),
@@ -76,9 +75,9 @@ impl RedisStore {
     }
 
     /// Writes what is kept of every limit that is defined.
-    async fn keep_all(&self, registry: &Registry) -> Result<(), Trouble> {
+    async fn keep_all(&self, registry: &Registry<Counter>) -> Result<(), Trouble> {
         self.0.servers.ready(Deadline::within(PATIENCE)).await?;
-        for counter in registry.counters() {
+        for counter in registry.defined() {
             self.keep_parameters(counter).await?;
             if counter.begins_empty() {
                 self.first_load(counter, Deadline::within(PATIENCE)).await?;

@@ -1,6 +1,6 @@
 //! Leases: one call hears a node's reports, takes for those who wait, and lends.
 
-use tollgate_core::{Algorithm, Charged, Limit, Micros, Period, Timestamp};
+use tollgate_core::{BucketTicks, Charged, Limit, Micros, Period, Timestamp};
 
 use super::RedisStore;
 use super::ask::{HANDOVERS, bytes};
@@ -9,7 +9,7 @@ use super::lent::lent_tag;
 use super::plan::{Amount, Ask};
 use super::scripts::{Kind, forget, lease};
 use super::servers::Deadline;
-use super::wire::{Arguments, MOST, Ticks, decode, whole};
+use super::wire::{Arguments, MOST, Split, decode, whole};
 use crate::shared::lease::{Answer, GENERATION, Report, Request};
 use crate::{LimitId, StoreError, Trouble};
 
@@ -164,7 +164,7 @@ impl RedisStore {
     fn of_window(&self, ask: &Ask<'_>, request: &Request, now: Timestamp) -> Arguments {
         let parameters = ask.parameters;
         let mut numbers = self.head(now);
-        numbers.push(limit_of(&ask.live.limit) as f64);
+        numbers.push(ask.live.limit.capacity() as f64);
         numbers.push(parameters.cell as f64);
         if parameters.cells > 0 {
             numbers.push(parameters.cells as f64);
@@ -235,22 +235,9 @@ fn out_of(name: &KeyName) -> KeyName {
 }
 
 /// When a new key is full.
-fn fresh(limit: &Limit, ticks: &Ticks) -> [f64; 2] {
-    match limit.algorithm() {
-        Algorithm::TokenBucket(spec) => spec.empty_at.map_or([0.0; 2], |at| {
-            let [micros, part] = ticks.split(ticks.capacity);
-            [at.as_micros() as f64 + micros, part]
-        }),
-        _ => [0.0; 2],
-    }
-}
-
-/// The units that a window allows.
-fn limit_of(limit: &Limit) -> u64 {
-    match limit.algorithm() {
-        Algorithm::FixedWindow(spec) => spec.limit,
-        Algorithm::SlidingWindow(spec) => spec.limit,
-        Algorithm::Quota(spec) => spec.limit,
-        _ => 0,
-    }
+fn fresh(limit: &Limit, ticks: &BucketTicks) -> [f64; 2] {
+    limit.empty_at().map_or([0.0; 2], |at| {
+        let [micros, part] = ticks.split(ticks.capacity);
+        [at.as_micros() as f64 + micros, part]
+    })
 }

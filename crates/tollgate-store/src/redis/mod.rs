@@ -16,7 +16,6 @@ mod lent;
 mod observed;
 mod options;
 mod plan;
-mod registry;
 mod remote;
 mod returns;
 mod script;
@@ -24,6 +23,7 @@ mod scripts;
 mod servers;
 mod wire;
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -32,6 +32,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tollgate_core::{Limit, Standing, Timestamp};
 
+use crate::registry::Registry;
 use crate::{Call, Charge, Definition, LimitId, Store, StoreError, StoreOutcome, Taken, Trouble};
 use counter::Counter;
 use key::Names;
@@ -42,7 +43,6 @@ pub use options::{
     Trust,
 };
 use plan::{Amount, Ask, Plan, check_period};
-use registry::Registry;
 use scripts::Library;
 pub(crate) use servers::Deadline;
 use servers::Servers;
@@ -61,7 +61,7 @@ struct Inner {
     servers: Servers,
     names: Names,
     library: Library,
-    registry: ArcSwap<Registry>,
+    registry: ArcSwap<Registry<Counter>>,
     /// One `define` at a time.
     defining: Mutex<()>,
     /// The caller's clock counts (a replay).
@@ -113,7 +113,7 @@ impl RedisStore {
     /// The distinct keys of a call.
     async fn plan<'r>(
         &self,
-        registry: &'r Registry,
+        registry: &'r Registry<Counter>,
         call: &Call<'_>,
         deadline: Deadline,
     ) -> Result<Plan<'r>, StoreError> {
@@ -169,7 +169,7 @@ const MOST_LIMITS: usize = 64;
 #[derive(Debug, Default)]
 struct Tickets {
     drawn: AtomicU64,
-    key: ahash::RandomState,
+    key: RandomState,
 }
 
 impl Tickets {
@@ -182,7 +182,14 @@ impl Store for RedisStore {
     fn define(&self, definitions: &[Definition], _: Timestamp) -> Vec<LimitId> {
         let _one_at_a_time = self.0.defining.lock();
         let before = self.0.registry.load_full();
-        let (next, ids) = before.follow(definitions, &self.0.names, self.0.virtual_time);
+        let (next, ids) = before.follow(definitions, |id, definition, old| match old {
+            Some(old) if old.is(definition) => Arc::clone(old),
+            old => {
+                let old = old.map(Arc::as_ref);
+                let (names, virtual_time) = (&self.0.names, self.0.virtual_time);
+                Arc::new(Counter::new(id, definition, names, old, virtual_time))
+            }
+        });
         self.0.registry.store(Arc::new(next));
         if !self.0.virtual_time {
             self.keep();

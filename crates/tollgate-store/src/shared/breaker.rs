@@ -1,8 +1,8 @@
 //! The breaker: a store that fails is left alone for a while, and then tried by one call at a time.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use ahash::RandomState;
 use parking_lot::Mutex;
 use tollgate_core::Timestamp;
 

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use tollgate_core::{Algorithm, Limit, Micros, Rules};
 
 use super::lease::Pace;
-use super::share::{Part, Rest, capacity, closed};
+use super::share::{Part, Rest, closed};
 use crate::{Definition, LimitId, OnStoreFailure, Shape, Sharing, Source, StoreError, SyncMode};
 
 /// All limits, by id. Never changed, only replaced.
@@ -166,7 +166,7 @@ impl Held {
 
     /// The greatest cost that it ever admits.
     pub(super) fn capacity(&self) -> u64 {
-        capacity(self.definition.limit.algorithm())
+        self.definition.limit.capacity()
     }
 
     pub(super) fn has_slots(&self) -> bool {

@@ -37,15 +37,15 @@ impl Part {
             ..limit.rules().clone()
         };
         // A part may take so long to fill that it cannot be told any more; it then admits nothing.
-        Limit::new(self.algorithm(limit.algorithm()), rules.clone())
+        Limit::new(self.algorithm(limit), rules.clone())
             .or_else(|_| Limit::new(closed(), rules))
             .unwrap_or_else(|_| limit.clone())
     }
 
-    fn algorithm(self, whole: &Algorithm) -> Algorithm {
-        match whole {
-            Algorithm::TokenBucket(TokenBucket { rate, burst, empty_at }) => {
-                let burst = Burst::Units(self.units(whole_units(*rate, *burst)));
+    fn algorithm(self, whole: &Limit) -> Algorithm {
+        match whole.algorithm() {
+            Algorithm::TokenBucket(TokenBucket { rate, empty_at, .. }) => {
+                let burst = Burst::Units(self.units(whole.capacity()));
                 let empty_at = *empty_at;
                 Algorithm::TokenBucket(TokenBucket { rate: self.rate(*rate), burst, empty_at })
             }
@@ -103,31 +103,6 @@ impl Part {
         match whole.per.get().checked_mul(self.divisor()) {
             Some(per) => Rate { count: whole.count, per: Micros::new(per) },
             None => Rate { count: whole.count / self.divisor(), per: whole.per },
-        }
-    }
-}
-
-/// The greatest cost that a limit of this algorithm ever admits.
-pub(super) fn capacity(algorithm: &Algorithm) -> u64 {
-    match algorithm {
-        Algorithm::TokenBucket(TokenBucket { rate, burst, .. }) => whole_units(*rate, *burst),
-        Algorithm::LeakyBucket(LeakyBucket { burst, .. }) => burst.saturating_add(1),
-        Algorithm::FixedWindow(FixedWindow { limit, .. })
-        | Algorithm::SlidingWindow(SlidingWindow { limit, .. })
-        | Algorithm::SlidingLog(SlidingLog { limit, .. })
-        | Algorithm::Quota(Quota { limit })
-        | Algorithm::Concurrency(Concurrency { limit, .. }) => *limit,
-    }
-}
-
-/// A burst in whole units.
-fn whole_units(rate: Rate, burst: Burst) -> u64 {
-    match burst {
-        Burst::Units(units) => units,
-        Burst::Span(span) => {
-            let units =
-                u128::from(rate.count) * u128::from(span.get()) / u128::from(rate.per.get().max(1));
-            u64::try_from(units).unwrap_or(u64::MAX)
         }
     }
 }

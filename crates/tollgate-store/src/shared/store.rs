@@ -1,11 +1,11 @@
 //! The store that a node opens.
 
 use std::fmt;
+use std::hash::{BuildHasher, RandomState};
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ahash::RandomState;
 use tollgate_core::{Standing, Timestamp};
 
 use super::tend::tend;

@@ -8,7 +8,7 @@ mod state;
 
 pub(crate) use argument::Arguments;
 pub use exact::Unsupported;
-pub(crate) use exact::{MOST, Ticks, check};
-pub(crate) use parameters::{Parameters, REPLAY, loaded_at};
+pub(crate) use exact::{MOST, Split, check};
+pub(crate) use parameters::{Parameters, REPLAY};
 pub(crate) use reply::{Answer, Reply, whole};
 pub(crate) use state::{decode, decode_bucket, encode_bucket, tag_of};

@@ -1,11 +1,11 @@
 //! A limit's parameters, as its script reads them.
 
 use sha2::{Digest, Sha256};
-use tollgate_core::{Algorithm, LeakyBucket, Limit, Micros, Period, Timestamp, TokenBucket};
+use tollgate_core::{Algorithm, BucketTicks, LeakyBucket, Limit, Micros, Period, TokenBucket};
 
 use super::Unsupported;
 use super::argument::Arguments;
-use super::exact::{MOST, Ticks, check, most};
+use super::exact::{MOST, Split, check};
 use crate::redis::scripts::{Kind, Part};
 
 /// What a script is told of a limit, worked out beforehand.
@@ -16,7 +16,7 @@ pub(crate) struct Parameters {
     /// For how many milliseconds its state lasts, in decimal.
     pub(crate) lasting: Box<[u8]>,
     /// The bucket in ticks.
-    pub(crate) ticks: Option<Ticks>,
+    pub(crate) ticks: Option<BucketTicks>,
     /// What the bucket's numbers mean: a state with another tag was written under other parameters.
     pub(crate) tag: u32,
     /// The most units that a count can reach.
@@ -39,7 +39,7 @@ impl Parameters {
     /// [`Unsupported`] where doubles are too narrow for it.
     pub(crate) fn new(limit: &Limit, virtual_time: bool) -> Result<Parameters, Unsupported> {
         check(limit)?;
-        let mut parameters = match Ticks::of(limit) {
+        let mut parameters = match limit.bucket_ticks() {
             Some(ticks) => bucket(limit, ticks),
             None => counting(limit),
         };
@@ -125,7 +125,7 @@ impl Parameters {
     }
 }
 
-fn bucket(limit: &Limit, ticks: Ticks) -> Parameters {
+fn bucket(limit: &Limit, ticks: BucketTicks) -> Parameters {
     let mut part = Part::new(Kind::Bucket);
     let tag = tag(&ticks);
     let mut fixed = Vec::with_capacity(10);
@@ -155,24 +155,24 @@ fn counting(limit: &Limit) -> Parameters {
     // Below nothing, so that a limit of nothing refuses also who asks for nothing.
     let units = |limit: u64| if limit == 0 { -1.0 } else { limit as f64 };
     let span = |span: Micros| span.get() as f64;
-    let with_most = |kind, allowed: u64, mut fixed: Vec<f64>, cell: u64| {
-        let most = most(limit, allowed);
+    let most = limit.most();
+    let with_most = |kind, mut fixed: Vec<f64>, cell: u64| {
         fixed.push(most as f64);
         Parameters { most, cell, ..plain(Part::new(kind), fixed) }
     };
     match limit.algorithm() {
         Algorithm::FixedWindow(spec) => {
             let fixed = vec![units(spec.limit), span(spec.window)];
-            with_most(Kind::FixedWindow, spec.limit, fixed, spec.window.get())
+            with_most(Kind::FixedWindow, fixed, spec.window.get())
         }
-        Algorithm::Quota(spec) => with_most(Kind::Quota, spec.limit, vec![units(spec.limit)], 0),
+        Algorithm::Quota(spec) => with_most(Kind::Quota, vec![units(spec.limit)], 0),
         Algorithm::SlidingWindow(spec) => {
             let cell = spec.window.get() / u64::from(spec.cells);
             let mut fixed = vec![units(spec.limit), cell as f64];
             let one = spec.cells == 1;
             fixed.extend((!one).then_some(f64::from(spec.cells)));
             let kind = if one { Kind::SlidingWindow } else { Kind::SlidingCells };
-            let mut parameters = with_most(kind, spec.limit, fixed, cell);
+            let mut parameters = with_most(kind, fixed, cell);
             parameters.cells = spec.cells as usize;
             let product = u128::from(parameters.most) * u128::from(cell);
             parameters.part.wide = product >= 2 * u128::from(MOST);
@@ -184,7 +184,6 @@ fn counting(limit: &Limit) -> Parameters {
         }
         Algorithm::Concurrency(spec) => {
             let fixed = vec![units(spec.limit), span(spec.ttl)];
-            let most = most(limit, spec.limit);
             Parameters { most, cell: spec.ttl.get(), ..plain(Part::new(Kind::Concurrency), fixed) }
         }
         Algorithm::TokenBucket(_) | Algorithm::LeakyBucket(_) => {
@@ -208,22 +207,11 @@ fn plain(part: Part, fixed: Vec<f64>) -> Parameters {
 }
 
 /// A digest of what makes a bucket's state mean what it means; never 0, which stands for no state.
-fn tag(ticks: &Ticks) -> u32 {
+fn tag(ticks: &BucketTicks) -> u32 {
     let mut digest = Sha256::new();
     digest.update(ticks.per_micro.to_le_bytes());
     digest.update(ticks.unit.to_le_bytes());
     digest.update(ticks.capacity.to_le_bytes());
     let bytes: [u8; 32] = digest.finalize().into();
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]).max(1)
-}
-
-/// `limit` as if it had first been loaded at `moment`; as it is where it does not begin empty.
-pub(crate) fn loaded_at(limit: &Limit, moment: Timestamp) -> Limit {
-    let Algorithm::TokenBucket(TokenBucket { empty_at: Some(_), rate, burst }) = limit.algorithm()
-    else {
-        return limit.clone();
-    };
-    let spec = TokenBucket { rate: *rate, burst: *burst, empty_at: Some(moment) };
-    Limit::new(Algorithm::TokenBucket(spec), limit.rules().clone())
-        .unwrap_or_else(|_| limit.clone())
 }

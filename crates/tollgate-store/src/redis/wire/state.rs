@@ -1,8 +1,8 @@
 //! States as they are kept on the server, and as core reads them.
 
-use tollgate_core::{Cells, Limit, Log, Slots, State, Timestamp, Words};
+use tollgate_core::{BucketTicks, Cells, Limit, Log, Slots, State, Timestamp, Words};
 
-use super::exact::Ticks;
+use super::exact::Split;
 use super::parameters::Parameters;
 use super::reply::whole;
 use crate::redis::scripts::Kind;
@@ -68,7 +68,7 @@ fn log(marks: &[u64]) -> Option<Log> {
 }
 
 /// A bucket's state, written under the parameters of `limit`, whose ticks are `ticks`.
-pub(crate) fn decode_bucket(limit: &Limit, ticks: &Ticks, raw: &[u8]) -> Option<State> {
+pub(crate) fn decode_bucket(limit: &Limit, ticks: &BucketTicks, raw: &[u8]) -> Option<State> {
     let (full, rest) = raw.split_at_checked(8)?;
     let (part, tag) = rest.split_at_checked(8)?;
     if tag == [0; 4] {

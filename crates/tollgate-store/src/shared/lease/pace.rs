@@ -1,6 +1,6 @@
 //! How fast a limit is asked about: what follows from its parameters alone.
 
-use tollgate_core::{Algorithm, Burst, Limit, Micros, Rate};
+use tollgate_core::{Algorithm, Limit, Micros};
 
 /// How long a generation of a bucket's leases is. A lease lives one to two of them, and a dead node's units are missing
 /// from the bucket's capacity as long as that.
@@ -41,13 +41,8 @@ impl Pace {
             takes_late: slides,
         };
         match limit.algorithm() {
-            Algorithm::TokenBucket(bucket) => Some(match bucket.burst {
-                Burst::Units(units) => bucket_of(filling(bucket.rate, units)),
-                Burst::Span(span) => bucket_of(span.get()),
-            }),
-            Algorithm::LeakyBucket(bucket) if bucket.nodelay => {
-                Some(bucket_of(filling(bucket.rate, bucket.burst.saturating_add(1))))
-            }
+            Algorithm::TokenBucket(_) => Some(bucket(limit)),
+            Algorithm::LeakyBucket(spec) if spec.nodelay => Some(bucket(limit)),
             Algorithm::FixedWindow(window) => Some(windows(window.window.get(), false)),
             Algorithm::Quota(_) => Some(windows(u64::MAX, false)),
             Algorithm::SlidingWindow(window) => {
@@ -65,17 +60,15 @@ impl Pace {
     }
 }
 
-/// A bucket that takes `filling` microseconds from empty to full.
-fn bucket_of(filling: u64) -> Pace {
+/// The pace of a bucket, by how long it takes from empty to full.
+fn bucket(limit: &Limit) -> Pace {
+    let filling = limit.bucket_ticks().map_or(0, |ticks| {
+        u64::try_from(ticks.capacity / u128::from(ticks.per_micro)).unwrap_or(u64::MAX)
+    });
     Pace {
         horizon: Micros::new(HORIZON),
         pause: Micros::new((filling / 16).min(PAUSE)),
         refills: true,
         takes_late: false,
     }
-}
-
-fn filling(rate: Rate, units: u64) -> u64 {
-    let micros = u128::from(units) * u128::from(rate.per.get()) / u128::from(rate.count.max(1));
-    u64::try_from(micros).unwrap_or(u64::MAX)
 }

@@ -1,10 +1,10 @@
 //! All wallets of a node: a bounded number, each of one key.
 
 use std::collections::HashMap;
+use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use ahash::RandomState;
 use parking_lot::Mutex;
 use tollgate_core::Period;
 
