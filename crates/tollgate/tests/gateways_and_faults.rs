@@ -2,9 +2,9 @@
 
 #[path = "../../tollgate-store/tests/servers/mod.rs"]
 mod servers;
+mod web;
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,6 +12,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use servers::{Fault, Program, Proxy, Server, until};
+use web::{get, spare, status, upstream};
 
 const GATEWAYS: usize = 8;
 
@@ -131,7 +132,8 @@ impl Stage {
                     scope.spawn(move || {
                         let mut statuses = Vec::new();
                         while more(&statuses) {
-                            statuses.push(status(gateway.address));
+                            statuses
+                                .push(status(&get(gateway.address, "/basket").unwrap_or_default()));
                         }
                         statuses
                     })
@@ -217,46 +219,4 @@ fn clients_see_no_fault_of_the_store_and_the_metrics_tell_of_each() {
         assert!(now > errors, "{what}: the metrics tell of it");
     }
     stage.server.assert_every_key_expires();
-}
-
-fn spare() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address")
-}
-
-/// A service that answers everything with 200.
-fn upstream() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            std::thread::spawn(move || {
-                let mut head = [0; 4096];
-                while stream.read(&mut head).is_ok_and(|read| read > 0) {
-                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-                    if stream.write_all(answer).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    address
-}
-
-fn get(address: SocketAddr, path: &str) -> Option<String> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    let head = format!("GET {path} HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    Some(String::from_utf8_lossy(&answer).into_owned())
-}
-
-/// The status of a request; 0 where there was no answer.
-fn status(address: SocketAddr) -> u16 {
-    let answer = get(address, "/basket").unwrap_or_default();
-    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
 }

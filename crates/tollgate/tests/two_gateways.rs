@@ -2,14 +2,14 @@
 
 #[path = "../../tollgate-store/tests/servers/mod.rs"]
 mod servers;
+mod web;
 
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use servers::{Program, until};
+use web::{get, spare, status, upstream};
 
 /// The three commands, as the README shows them.
 fn commands() -> Vec<String> {
@@ -31,11 +31,6 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-fn spare() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address")
 }
 
 /// The README's addresses, and what stands for them here.
@@ -91,41 +86,6 @@ impl Stage {
             .find(|line| line.strip_prefix(name).is_some_and(|r| r.starts_with(' ')))?;
         line.rsplit(' ').next()?.parse().ok()
     }
-}
-
-/// A service that answers everything with 200.
-fn upstream() -> SocketAddr {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            std::thread::spawn(move || {
-                let mut head = [0; 4096];
-                while stream.read(&mut head).is_ok_and(|read| read > 0) {
-                    let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok";
-                    if stream.write_all(answer).is_err() {
-                        return;
-                    }
-                }
-            });
-        }
-    });
-    address
-}
-
-fn get(address: SocketAddr, path: &str) -> Option<String> {
-    let mut stream = TcpStream::connect(address).ok()?;
-    stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    let head = format!("GET {path} HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n");
-    stream.write_all(head.as_bytes()).ok()?;
-    let mut answer = Vec::new();
-    let _ = stream.read_to_end(&mut answer);
-    Some(String::from_utf8_lossy(&answer).into_owned())
-}
-
-fn status(answer: &str) -> u16 {
-    answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0)
 }
 
 #[test]

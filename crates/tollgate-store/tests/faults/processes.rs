@@ -1,14 +1,12 @@
 //! Eight processes with four threads each on one limit: the test's own program, started again as a node.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tollgate_store::{OnStoreFailure, Source};
 
 use super::node::{LIMITS, Node, is_admitted, runtime};
-use super::servers::{Fault, Program, Proxy, Server, until};
+use super::servers::{Fault, Process, Program, Proxy, Server, until};
 
 /// What all of them together may take.
 const ALLOWED: u64 = 1000;
@@ -19,58 +17,8 @@ const STORE: &str = "TOLLGATE_TEST_STORE";
 /// How many milliseconds a decision may take there.
 const BUDGET: &str = "TOLLGATE_TEST_BUDGET";
 
-/// A process that takes what it gets.
-struct Process {
-    child: Child,
-    output: BufReader<std::process::ChildStdout>,
-}
-
-impl Process {
-    fn start(url: &str, budget: Duration) -> Process {
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "processes::a_node_takes_what_it_gets", "--nocapture"])
-            .env(STORE, url)
-            .env(BUDGET, budget.as_millis().to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let output = BufReader::new(child.stdout.take().expect("its output"));
-        let mut process = Process { child, output };
-        process.hear("ready");
-        process
-    }
-
-    fn go(&mut self) {
-        self.child.stdin.as_mut().expect("its input").write_all(b"go\n").expect("it listens");
-    }
-
-    /// What it admitted, when it has had its first refusal.
-    fn admitted(&mut self) -> u64 {
-        let admitted = self.hear("admitted");
-        assert!(self.child.wait().is_ok_and(|status| status.success()));
-        admitted.trim().parse().expect("a number")
-    }
-
-    /// The rest of the next line that begins with `word`.
-    fn hear(&mut self, word: &str) -> String {
-        loop {
-            let mut line = String::new();
-            let read = self.output.read_line(&mut line).expect("its output");
-            assert!(read > 0, "it ended before it was {word}");
-            if let Some((_, rest)) = line.split_once(&format!("node {word}")) {
-                return rest.to_owned();
-            }
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+/// The test that is such a process.
+const NODE: &str = "processes::a_node_takes_what_it_gets";
 
 /// What each process does; in the tests' own process nothing.
 #[test]
@@ -106,8 +54,9 @@ fn a_node_takes_what_it_gets() {
 fn started(program: &Program, budget: Duration) -> (Server, Proxy, Vec<Process>) {
     let server = Server::start(program);
     let proxy = Proxy::start(server.address());
-    let mut processes: Vec<Process> =
-        (0..8).map(|_| Process::start(&proxy.url(), budget)).collect();
+    let (url, budget) = (proxy.url(), budget.as_millis().to_string());
+    let settings = [(STORE, url.as_str()), (BUDGET, budget.as_str())];
+    let mut processes: Vec<Process> = (0..8).map(|_| Process::start(NODE, &settings)).collect();
     processes.iter_mut().for_each(Process::go);
     (server, proxy, processes)
 }

@@ -1,7 +1,5 @@
 //! Eight processes with four threads each: the test's own program, started again as a node.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -9,11 +7,14 @@ use tollgate_core::Algorithm;
 use tollgate_store::SyncMode::{self, Exact, Leased};
 
 use super::node::{Node, bucket, left, runtime, window};
-use super::servers::{Program, Server, until};
+use super::servers::{Process, Program, Server, until};
 
 /// Where a process finds the store, and which limits it takes from; set only for those that the tests start.
 const STORE: &str = "TOLLGATE_TEST_STORE";
 const LIMITS: &str = "TOLLGATE_TEST_LIMITS";
+
+/// The test that is such a process.
+const NODE: &str = "processes::a_node_takes_what_it_gets";
 
 fn limits(name: &str) -> Vec<(Algorithm, SyncMode)> {
     match name {
@@ -22,59 +23,6 @@ fn limits(name: &str) -> Vec<(Algorithm, SyncMode)> {
         "bucket" => vec![(bucket(200, 1_000), Leased)],
         "layers" => vec![(window(1_200), Leased), (window(1_100), Leased), (window(1_000), Exact)],
         other => panic!("no limits are called {other}"),
-    }
-}
-
-/// A process that takes what it gets.
-struct Process {
-    child: Child,
-    output: BufReader<ChildStdout>,
-}
-
-impl Process {
-    fn start(url: &str, limits: &str) -> Process {
-        let mut child = Command::new(std::env::current_exe().expect("this program"))
-            .args(["--exact", "processes::a_node_takes_what_it_gets", "--nocapture"])
-            .env(STORE, url)
-            .env(LIMITS, limits)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("it starts");
-        let output = BufReader::new(child.stdout.take().expect("its output"));
-        let mut process = Process { child, output };
-        process.hear("ready");
-        process
-    }
-
-    fn go(&mut self) {
-        self.child.stdin.as_mut().expect("its input").write_all(b"go\n").expect("it listens");
-    }
-
-    /// What it admitted, when it gets no more.
-    fn admitted(&mut self) -> u64 {
-        let admitted = self.hear("admitted");
-        assert!(self.child.wait().is_ok_and(|status| status.success()));
-        admitted.trim().parse().expect("a number")
-    }
-
-    /// The rest of the next line that begins with `word`.
-    fn hear(&mut self, word: &str) -> String {
-        loop {
-            let mut line = String::new();
-            let read = self.output.read_line(&mut line).expect("its output");
-            assert!(read > 0, "it ended before it was {word}");
-            if let Some((_, rest)) = line.split_once(&format!("node {word}")) {
-                return rest.to_owned();
-            }
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 
@@ -111,8 +59,9 @@ async fn take(node: &Node, admitted: &AtomicU64) {
 }
 
 fn started(server: &Server, limits: &str) -> Vec<Process> {
-    let mut processes: Vec<Process> =
-        (0..8).map(|_| Process::start(&server.url(), limits)).collect();
+    let url = server.url();
+    let settings = [(STORE, url.as_str()), (LIMITS, limits)];
+    let mut processes: Vec<Process> = (0..8).map(|_| Process::start(NODE, &settings)).collect();
     processes.iter_mut().for_each(Process::go);
     processes
 }

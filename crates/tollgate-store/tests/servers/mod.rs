@@ -6,6 +6,7 @@
 mod certificates;
 mod cluster;
 mod commands;
+mod process;
 mod program;
 mod proxy;
 mod sentinels;
@@ -15,6 +16,7 @@ use std::time::{Duration, SystemTime};
 
 pub(crate) use certificates::Certificates;
 pub(crate) use cluster::Cluster;
+pub(crate) use process::Process;
 pub(crate) use program::Program;
 pub(crate) use proxy::{Fault, Proxy};
 pub(crate) use sentinels::Sentinels;
