@@ -6,13 +6,14 @@ mod web;
 
 use std::net::SocketAddr;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use servers::{Fault, Program, Proxy, Server, until};
-use web::{get, spare, status, upstream};
+use web::process::Running;
+use web::{get, status, upstream};
 
 const GATEWAYS: usize = 8;
 
@@ -27,34 +28,25 @@ static TURN: Mutex<()> = Mutex::new(());
 
 /// A gateway that ends with the test.
 struct Gateway {
-    child: Child,
+    _running: Running,
     address: SocketAddr,
     admin: SocketAddr,
 }
 
 impl Gateway {
     fn start(policy: &Path, budget: &str, store: &Proxy, upstream: SocketAddr) -> Gateway {
-        let (address, admin) = (spare(), spare());
-        let child = Command::new(env!("CARGO_BIN_EXE_tollgate"))
-            .arg("serve")
-            .arg(policy)
-            .args([
-                "--listen",
-                &address.to_string(),
-                "--admin",
-                &admin.to_string(),
-                "--workers",
-                "1",
-            ])
-            .env("STORE", store.url())
-            .env("BUDGET", budget)
-            .env("UPSTREAM", upstream.to_string())
-            .env_remove("TOLLGATE_MODE")
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("it starts");
-        Gateway { child, address, admin }
+        let running = Running::start(
+            Command::new(env!("CARGO_BIN_EXE_tollgate"))
+                .arg("serve")
+                .arg(policy)
+                .args(["--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--workers", "1"])
+                .env("STORE", store.url())
+                .env("BUDGET", budget)
+                .env("UPSTREAM", upstream.to_string())
+                .env_remove("TOLLGATE_MODE"),
+        );
+        let (address, admin) = (running.gateway(), running.admin());
+        Gateway { _running: running, address, admin }
     }
 
     /// The number of a series of its metrics page; 0 where it is not there yet.
@@ -69,13 +61,6 @@ impl Gateway {
             .iter()
             .map(|kind| self.metric(&format!("tollgate_store_errors_total{{error=\"{kind}\"}}")))
             .sum()
-    }
-}
-
-impl Drop for Gateway {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
     }
 }
 

@@ -3,5 +3,6 @@
 mod demo;
 mod descriptors;
 mod log;
+#[path = "../web/process.rs"]
 mod process;
 mod stopping;

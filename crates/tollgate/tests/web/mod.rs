@@ -1,4 +1,7 @@
 //! The least that a test needs of the web: a spare address, a service that says yes, and a request.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+
+pub(crate) mod process;
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};

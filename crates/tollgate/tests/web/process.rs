@@ -1,4 +1,5 @@
 //! A command that runs beside the test, and ends with it.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -49,8 +50,19 @@ impl Running {
     /// Where its gateway listens, from the line that says so.
     #[track_caller]
     pub(crate) fn gateway(&self) -> SocketAddr {
+        self.address("gateway=")
+    }
+
+    /// Where it tells of its health, from the same line.
+    #[track_caller]
+    pub(crate) fn admin(&self) -> SocketAddr {
+        self.address("admin=")
+    }
+
+    #[track_caller]
+    fn address(&self, field: &str) -> SocketAddr {
         let line = self.says("serving ");
-        let address = line.split("gateway=").nth(1).and_then(|rest| rest.split(' ').next());
+        let address = line.split(field).nth(1).and_then(|rest| rest.split(' ').next());
         address.and_then(|address| address.parse().ok()).expect("an address")
     }
 
