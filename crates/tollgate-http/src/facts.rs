@@ -16,15 +16,11 @@ pub fn facts_of<'a>(settings: &ClientAddress, peer: Option<IpAddr>, parts: &'a P
     let client = client_address::resolve(settings, peer, headers);
     let named = || parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     Facts {
-        method: parts.method.as_str(),
         host: parts.uri.authority().map(http::uri::Authority::as_str).or_else(named),
-        path: parts.uri.path(),
         query: parts.uri.query(),
-        headers,
-        body: None,
         client: client.address,
         trusted: client.trusted,
-        cost: None,
+        ..Facts::new(parts.method.as_str(), parts.uri.path(), headers)
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Facts<'a> {
     pub host: Option<&'a str>,
     /// The path as received, without the query.
     pub path: &'a str,
+    /// The name of the listener that it came by; none in a replay.
+    pub listener: Option<&'a str>,
     /// What follows the `?`.
     pub query: Option<&'a str>,
     /// The header fields.
@@ -37,6 +39,7 @@ impl<'a> Facts<'a> {
         Facts {
             method,
             host: None,
+            listener: None,
             path,
             query: None,
             headers,

@@ -11,10 +11,12 @@ use tollgate_store::{OnStoreFailure, SyncMode};
 
 use crate::{ClientAddress, Mode};
 
+mod listener;
 #[cfg(feature = "redis")]
 mod redis;
 mod store;
 
+pub use listener::{ListenAt, Listener};
 #[cfg(feature = "redis")]
 pub use redis::StoreSettingsError;
 pub use store::{
@@ -24,8 +26,8 @@ pub use store::{
 /// A whole policy.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where the gateway listens; `None` where the policy serves the other doors only.
-    pub listen: Option<SocketAddr>,
+    /// Where the gateway listens; empty where the policy serves the other doors only.
+    pub listeners: Vec<Listener>,
     /// Where metrics and health are served; `None` switches it off.
     pub admin: Option<SocketAddr>,
     /// Where counts live.
@@ -357,6 +359,8 @@ pub struct Match {
     pub hosts: Vec<String>,
     /// Header fields that must be there, with that value where given.
     pub headers: Vec<HeaderMatch>,
+    /// Names of listeners; empty is any. A request that came by none, as in a replay, matches none.
+    pub listeners: Vec<Arc<str>>,
 }
 
 /// A header that must match.

@@ -104,15 +104,12 @@ impl Request {
     pub(crate) fn facts<T>(&self, run: impl FnOnce(&Facts<'_>) -> T) -> T {
         let pairs: Vec<_> = self.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         run(&Facts {
-            method: self.method,
             host: self.host,
-            path: &self.path,
             query: self.query.as_deref(),
-            headers: Headers::Pairs(&pairs),
-            body: None,
             client: self.client,
             trusted: self.trusted,
             cost: self.cost,
+            ..Facts::new(self.method, &self.path, Headers::Pairs(&pairs))
         })
     }
 

@@ -3,9 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use tokio::net::TcpStream;
-
-use crate::connection::{self, Places};
+use crate::connection::{self, Places, Stream};
 use crate::metrics::Metrics;
 use crate::spell::Spell;
 
@@ -22,7 +20,7 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// Answers a connection that finds `most` others open.
-    pub(crate) fn turn_away(&self, stream: TcpStream, most: usize, metrics: &Metrics) {
+    pub(crate) fn turn_away(&self, stream: Stream, most: usize, metrics: &Metrics) {
         metrics.connections_rejected.inc();
         if self.turned_away.note() {
             tracing::warn!(

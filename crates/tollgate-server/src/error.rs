@@ -1,11 +1,10 @@
 //! Why the gateway does not serve.
 
 use std::io;
-use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use tollgate_policy::file::Report;
-use tollgate_policy::settings::StoreSettingsError;
+use tollgate_policy::settings::{ListenAt, StoreSettingsError};
 
 /// Why the gateway does not serve. Its text says what would be right.
 #[derive(Debug)]
@@ -26,11 +25,13 @@ pub enum ServeError {
     Store(StoreSettingsError),
     /// An address cannot be listened on.
     Bind {
-        /// The address.
-        address: SocketAddr,
+        /// Where.
+        at: ListenAt,
         /// Why.
         error: io::Error,
     },
+    /// An address was given on the command line, and the policy has several listeners: so many.
+    WhichListener(usize),
     /// The operating system refused a thread, a signal or something else that serving needs.
     System(io::Error),
 }
@@ -59,10 +60,14 @@ impl std::fmt::Display for ServeError {
             ServeError::Store(error) => {
                 write!(f, "the policy's store cannot be opened: {error}")
             }
-            ServeError::Bind { address, error } if error.kind() == io::ErrorKind::AddrInUse => {
-                write!(f, "somebody listens on {address} already; stop it or choose another address")
+            ServeError::Bind { at, error } if error.kind() == io::ErrorKind::AddrInUse => {
+                write!(f, "somebody listens on {at} already; stop it or choose another address")
             }
-            ServeError::Bind { address, error } => write!(f, "cannot listen on {address}: {error}"),
+            ServeError::Bind { at, error } => write!(f, "cannot listen on {at}: {error}"),
+            ServeError::WhichListener(count) => write!(
+                f,
+                "--listen takes the place of one listener, and the policy has {count}; leave it out or leave one of them"
+            ),
             ServeError::System(error) => write!(f, "the operating system refused to go on: {error}"),
         }
     }
@@ -75,7 +80,7 @@ impl std::error::Error for ServeError {
             | ServeError::Bind { error, .. }
             | ServeError::System(error) => Some(error),
             ServeError::Store(error) => Some(error),
-            ServeError::Policy(_) | ServeError::NoListen => None,
+            ServeError::Policy(_) | ServeError::NoListen | ServeError::WhichListener(_) => None,
         }
     }
 }

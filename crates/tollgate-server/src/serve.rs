@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
-use tollgate_policy::settings::Settings;
+use tollgate_policy::settings::{ListenAt, Listener, Settings};
 use tollgate_store::{Clock, SystemClock};
 
 use crate::admin::{self, Stage};
@@ -21,12 +21,20 @@ use crate::{Engine, GatewayStore, Handle, Options, ServeError, Server, descripto
 const SAME_SIGNAL: Duration = Duration::from_secs(1);
 
 /// Where a gateway can be reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
-    /// The gateway.
-    pub gateway: SocketAddr,
+    /// The gateway's listeners, with the ports that were found where 0 was asked for.
+    pub listeners: Vec<Listener>,
     /// Metrics and health; `None` where the policy switches them off.
     pub admin: Option<SocketAddr>,
+}
+
+impl Started {
+    /// The first address of the gateway; `None` where it listens on Unix sockets only.
+    #[must_use]
+    pub fn gateway(&self) -> Option<SocketAddr> {
+        self.listeners.iter().find_map(Listener::address)
+    }
 }
 
 /// Serves the policy file at `path` until SIGTERM or SIGINT, and reads it again on SIGHUP and when it changes. Requests that
@@ -84,13 +92,13 @@ pub async fn serve_until(
     let server = Server::bind(Arc::clone(&engine), clock, Arc::clone(&metrics), options)?;
     let admin = Admin::bind(&settings, options).await?;
     let addresses =
-        Started { gateway: server.local_addr(), admin: admin.as_ref().map(|admin| admin.address) };
+        Started { listeners: server.listeners(), admin: admin.as_ref().map(|admin| admin.address) };
     admin.map(|admin| tokio::spawn(admin::serve(admin.listener, metrics, Arc::clone(&readiness))));
 
     let handle = server.handle();
     let follower = Follower { file, server: handle.clone(), mode: options.mode, text };
     let following = follow(follower).map_err(ServeError::System)?;
-    tracing::info!(gateway = %addresses.gateway, admin = addresses.admin.map(tracing::field::display), ?mode, "serving {}", path.display());
+    tracing::info!(gateway = %places(&addresses.listeners), admin = addresses.admin.map(tracing::field::display), ?mode, "serving {}", path.display());
     readiness.enter(Stage::Ready);
     started(addresses);
     let mut stopping = None;
@@ -110,6 +118,15 @@ pub async fn serve_until(
     ended
 }
 
+/// Where the gateway listens, for the log.
+fn places(listeners: &[Listener]) -> String {
+    let place = |one: &Listener| match (&*one.name, listeners.len()) {
+        (_, 1) => one.at.to_string(),
+        (name, _) => format!("{name}={}", one.at),
+    };
+    listeners.iter().map(place).collect::<Vec<_>>().join(" ")
+}
+
 /// A listener for metrics and health.
 struct Admin {
     listener: TcpListener,
@@ -119,7 +136,7 @@ struct Admin {
 impl Admin {
     async fn bind(settings: &Settings, options: &Options) -> Result<Option<Admin>, ServeError> {
         let Some(asked) = options.admin.or(settings.admin) else { return Ok(None) };
-        let refused = |error| ServeError::Bind { address: asked, error };
+        let refused = |error| ServeError::Bind { at: ListenAt::Tcp(asked), error };
         let listener = TcpListener::bind(asked).await.map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok(Some(Admin { listener, address }))

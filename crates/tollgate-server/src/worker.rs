@@ -1,18 +1,18 @@
-//! A thread that serves: its own runtime, its own listener, its own upstream connections. A request stays on its thread
+//! A thread that serves: its own runtime, its own listening sockets, its own upstream connections. A request stays on its thread
 //! from its first byte to its last.
 
 use std::io;
-use std::net::{SocketAddr, TcpListener as BlockingListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::Poll;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{oneshot, watch};
 
-use crate::connection;
+use crate::connection::{self, Acceptor, Arrival, Entrance, Stream};
 use crate::gateway::Gateway;
+use crate::server::BoundSocket;
 use crate::sweep;
 
 /// After a failed accept (no file descriptors left, for instance) the next is tried this much later.
@@ -31,10 +31,13 @@ pub(crate) struct Worker {
     pub(crate) stop: watch::Receiver<bool>,
 }
 
-/// Starts a thread that serves `listener`; `ended` is dropped when it has ended.
+/// What one thread listens on.
+pub(crate) type Sockets = Vec<(Arc<Entrance>, BoundSocket)>;
+
+/// Starts a thread that serves `sockets`; `ended` is dropped when it has ended.
 pub(crate) fn start(
     worker: Worker,
-    listener: BlockingListener,
+    sockets: Sockets,
     ended: oneshot::Sender<()>,
 ) -> io::Result<JoinHandle<()>> {
     let runtime =
@@ -42,15 +45,19 @@ pub(crate) fn start(
     std::thread::Builder::new().name(format!("gateway-{}", worker.number)).spawn(move || {
         let _ended = ended;
         let number = worker.number;
-        if let Err(error) = runtime.block_on(worker.run(listener)) {
+        if let Err(error) = runtime.block_on(worker.run(sockets)) {
             tracing::error!(thread = number, %error, "a thread of the gateway ended");
         }
     })
 }
 
 impl Worker {
-    async fn run(self, listener: BlockingListener) -> io::Result<()> {
-        let listener = TcpListener::from_std(listener)?;
+    async fn run(self, sockets: Sockets) -> io::Result<()> {
+        let acceptors = sockets
+            .into_iter()
+            .map(|(entrance, socket)| Ok((entrance, Acceptor::new(socket)?)))
+            .collect::<io::Result<Vec<_>>>()?;
+        let mut arrivals = Queue { acceptors, next: 0 };
         if self.number == 0 {
             tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
         }
@@ -60,7 +67,7 @@ impl Worker {
         tokio::pin!(stopped);
         loop {
             tokio::select! {
-                accepted = listener.accept() => self.take(accepted).await,
+                accepted = arrivals.next() => self.take(accepted).await,
                 _ = sweep.tick() => {
                     self.gateway.live().sweep(self.number);
                     if self.number == 0 {
@@ -70,15 +77,15 @@ impl Worker {
                 _ = &mut stopped => break,
             }
         }
-        self.take_the_last(&listener);
-        drop(listener);
+        self.take_the_last(&mut arrivals);
+        drop(arrivals);
         self.drain().await;
         Ok(())
     }
 
-    async fn take(&self, accepted: io::Result<(TcpStream, SocketAddr)>) {
+    async fn take(&self, accepted: io::Result<Accepted>) {
         match accepted {
-            Ok((stream, peer)) => self.serve(stream, peer, None),
+            Ok(accepted) => self.serve(accepted, None),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
                 self.gateway.arrivals().unaccepted(&error, self.gateway.metrics());
@@ -88,26 +95,27 @@ impl Worker {
     }
 
     /// Those who connected before the gateway stopped are served.
-    fn take_the_last(&self, listener: &TcpListener) {
+    fn take_the_last(&self, arrivals: &mut Queue) {
         let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        while let Poll::Ready(Ok((stream, peer))) = listener.poll_accept(&mut cx) {
-            self.serve(stream, peer, Some(LAST_CALL));
+        while let Poll::Ready(Ok(accepted)) = arrivals.poll_next(&mut cx) {
+            self.serve(accepted, Some(LAST_CALL));
         }
     }
 
-    fn serve(&self, stream: TcpStream, peer: SocketAddr, last_call: Option<Duration>) {
+    fn serve(&self, accepted: Accepted, last_call: Option<Duration>) {
+        let Accepted { entrance, stream, peer } = accepted;
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
             return self.gateway.arrivals().turn_away(stream, most, self.gateway.metrics());
         };
-        // Without it small answers wait for the client's acknowledgement; with neither they are only slower.
-        let _ = stream.set_nodelay(true);
-        let (gateway, number, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());
+        stream.set_nodelay();
+        let (gateway, worker, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());
         tokio::spawn(async move {
             if let Some(longest) = last_call {
                 let _ = tokio::time::timeout(longest, stream.readable()).await;
             }
-            connection::serve(gateway, stream, (peer, place, number), stop).await;
+            let arrival = Arrival { stream, peer, entrance, place, worker };
+            connection::serve(gateway, arrival, stop).await;
         });
     }
 
@@ -128,6 +136,41 @@ impl Worker {
             let open = self.gateway.places().taken();
             tracing::warn!(connections = open, "{why}: connections are broken off");
         }
+    }
+}
+
+/// A stream, and the listener that it came by.
+struct Accepted {
+    entrance: Arc<Entrance>,
+    stream: Stream,
+    peer: Option<SocketAddr>,
+}
+
+/// The queues of all listeners as one; each has its turn first in turn.
+struct Queue {
+    acceptors: Vec<(Arc<Entrance>, Acceptor)>,
+    next: usize,
+}
+
+impl Queue {
+    async fn next(&mut self) -> io::Result<Accepted> {
+        std::future::poll_fn(|cx| self.poll_next(cx)).await
+    }
+
+    fn poll_next(&mut self, cx: &mut std::task::Context<'_>) -> Poll<io::Result<Accepted>> {
+        let (before, after) = self.acceptors.split_at(self.next.min(self.acceptors.len()));
+        for (entrance, acceptor) in after.iter().chain(before) {
+            if let Poll::Ready(accepted) = acceptor.poll_accept(cx) {
+                let entrance = Arc::clone(entrance);
+                self.next = (self.next + 1) % self.acceptors.len().max(1);
+                return Poll::Ready(accepted.map(|(stream, peer)| Accepted {
+                    entrance,
+                    stream,
+                    peer,
+                }));
+            }
+        }
+        Poll::Pending
     }
 }
 

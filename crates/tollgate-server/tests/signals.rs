@@ -42,13 +42,14 @@ fn hangup_reloads_and_terminate_drains() {
         })
     });
     let started = told.recv().expect("it started");
+    let gateway = started.gateway().expect("an address");
     let admin = started.admin.expect("an admin listener");
     assert_eq!(get(admin, "/readyz").status, 200);
 
     signal("HUP");
     until("the policy was read again", || metric(admin, "tollgate_policy_version") == 2.0);
 
-    let mut busy = Connection::open(started.gateway);
+    let mut busy = Connection::open(gateway);
     busy.send(request("GET", "/hold", &[]));
     until("it is on its way", || upstream.begun() == 1);
     signal("TERM");

@@ -17,6 +17,7 @@ pub mod duration;
 mod gateway;
 mod identity;
 mod limits;
+mod listeners;
 mod mask;
 mod names;
 mod nearest;

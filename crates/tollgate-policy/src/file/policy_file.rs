@@ -6,6 +6,7 @@ use super::collections::{Named, OneOrMany};
 use super::gateway::{GatewayForm, gateway};
 use super::identity::{IdentityForm, World, identities};
 use super::limits::{self, LimitForm};
+use super::listeners::{self, ListenerForm};
 use super::names::Known;
 use super::routes::{RouteForm, RouteWorld, routes};
 use super::shape::{At, record};
@@ -16,7 +17,7 @@ use super::test_case::TestCase;
 use super::test_forms::TestForm;
 use super::tests_section::tests;
 use super::upstreams::{UpstreamForm, socket, upstreams};
-use crate::settings::{DefaultRoute, ResetForm, Settings};
+use crate::settings::{DefaultRoute, Listener, ResetForm, Settings};
 use crate::{Hops, Mode};
 
 record! {
@@ -24,6 +25,8 @@ record! {
     PolicyFile, "a policy" {
         /// Where the gateway listens, such as `127.0.0.1:8080`. Without it the policy serves the other doors only.
         optional listen: String,
+        /// Where the gateway listens, by name, where it listens in several places or speaks more than plain HTTP. Not with `listen`.
+        optional listeners: Vec<Named<ListenerForm>>,
         /// Where metrics and health are served: 127.0.0.1:8090 unless said otherwise; `off` for nowhere.
         optional admin: String,
         /// Where counts live: `memory` (default), or a store that nodes share, such as `{ url: redis://127.0.0.1:6379 }`.
@@ -83,9 +86,10 @@ impl PolicyFile {
         let limits = limits::limits(self.limits.as_ref(), &world, sink);
         let upstreams = upstreams(self.upstreams.as_ref(), sink);
         let routes = routes(self.routes.as_ref(), &self.route_world(&names, trusts_proxies), sink);
+        let listeners = listeners::listeners(self, sink);
         let settings = Settings {
-            listen: self.listen(sink),
-            admin: self.admin(sink),
+            admin: self.admin(&listeners, sink),
+            listeners,
             store,
             upstreams,
             client_address,
@@ -111,31 +115,21 @@ impl PolicyFile {
             limits: &names.limits,
             upstreams: &names.upstreams,
             upstream_count: self.upstreams.as_ref().map_or(0, |pools| pools.value.len()),
-            gateway: self.written.place("listen").is_some(),
+            listeners: &names.listeners,
+            gateway: !self.written.among(&["listen", "listeners"]).is_empty(),
             trusts_proxies,
             count_preflight: self.count_preflight.as_ref().is_none_or(|count| count.value),
         }
     }
 
-    fn listen(&self, sink: &mut Sink<'_>) -> Option<std::net::SocketAddr> {
-        let listen = self.listen.as_ref()?;
-        if self.written.place("upstreams").is_none() {
-            let message = "a gateway without upstreams has nowhere to send requests".to_owned();
-            let help = "add `upstreams:`, or leave `listen` out: the other doors need none";
-            sink.error(listen.name, message, help.to_owned());
-        }
-        socket(&listen.value, listen.span, sink)
-    }
-
-    fn admin(&self, sink: &mut Sink<'_>) -> Option<std::net::SocketAddr> {
+    fn admin(&self, listeners: &[Listener], sink: &mut Sink<'_>) -> Option<std::net::SocketAddr> {
         const DEFAULT: &str = "127.0.0.1:8090";
         let Some(admin) = &self.admin else { return DEFAULT.parse().ok() };
         if admin.value == "off" {
             return None;
         }
         let address = socket(&admin.value, admin.span, sink);
-        let taken = self.listen.as_ref().is_some_and(|listen| listen.value == admin.value);
-        if taken && address.is_some_and(|address| address.port() != 0) {
+        if address.is_some_and(|address| listeners::taken(listeners, address)) {
             let help = "give it a port of its own, or `off`";
             let message = "the gateway listens there already".to_owned();
             sink.error(admin.span, message, help.to_owned());
@@ -146,6 +140,7 @@ impl PolicyFile {
 
 /// The names that sections declare.
 struct Names {
+    listeners: Known,
     upstreams: Known,
     tables: Known,
     identities: Known,
@@ -155,6 +150,7 @@ struct Names {
 impl Names {
     fn of(file: &PolicyFile, sink: &mut Sink<'_>) -> Names {
         Names {
+            listeners: listeners::names(file, sink),
             upstreams: Known::of("upstream", "upstreams", file.upstreams.as_ref(), sink),
             tables: Known::of("table", "tables", file.tables.as_ref(), sink),
             identities: Known::of("identity", "identity", file.identity.as_ref(), sink),

@@ -106,9 +106,9 @@ fn probes(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
 
 /// The globs of a route that a plain GET can meet; none where it cannot.
 fn open_to_probes(route: &Route) -> Vec<Glob> {
-    let Match { paths, ignore_case, methods, hosts, headers } = &route.matcher;
+    let Match { paths, ignore_case, methods, hosts, headers, listeners } = &route.matcher;
     let get = methods.is_empty() || methods.iter().any(|method| method == "GET");
-    if !get || !hosts.is_empty() || !headers.is_empty() {
+    if !get || !hosts.is_empty() || !headers.is_empty() || !listeners.is_empty() {
         return Vec::new();
     }
     let any = ["/**".to_owned()];
@@ -122,7 +122,7 @@ fn unreachable(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
     let mut seen = HashSet::new();
     let mut everything = false;
     for (form, route) in forms.value.iter().zip(&settings.routes) {
-        let Match { paths, methods, hosts, headers, .. } = &route.matcher;
+        let Match { paths, methods, hosts, headers, listeners, .. } = &route.matcher;
         if everything || !seen.insert(format!("{:?}", route.matcher)) {
             sink.warn(
                 form.span,
@@ -133,6 +133,7 @@ fn unreachable(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>) {
         everything |= (paths.is_empty() || paths.iter().any(|glob| glob == "/**"))
             && methods.is_empty()
             && hosts.is_empty()
-            && headers.is_empty();
+            && headers.is_empty()
+            && listeners.is_empty();
     }
 }

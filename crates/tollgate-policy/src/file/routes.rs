@@ -44,6 +44,8 @@ record! {
         optional host: OneOrMany<String>,
         /// Header fields that must be there with these values; `*` (or nothing) is any value.
         optional headers: Vec<Named<Maybe<String>>>,
+        /// Names of listeners that the request may come by, one or several; any unless said otherwise.
+        optional listener: AtLeastOne<String>,
     }
 }
 
@@ -86,6 +88,7 @@ record! {
 
 /// What routes refer to.
 pub(crate) struct RouteWorld<'f> {
+    pub(crate) listeners: &'f Known,
     pub(crate) limits: &'f Known,
     pub(crate) upstreams: &'f Known,
     pub(crate) upstream_count: usize,
@@ -116,7 +119,10 @@ pub(crate) fn routes(
 fn route(form: &At<RouteForm>, world: &RouteWorld<'_>, sink: &mut Sink<'_>) -> Route {
     let route = &form.value;
     Route {
-        matcher: route.matches.as_ref().map_or(Match::default(), |at| matcher(&at.value, sink)),
+        matcher: route
+            .matches
+            .as_ref()
+            .map_or(Match::default(), |at| matcher(&at.value, world, sink)),
         limits: route.limits.as_ref().map_or(Vec::new(), |names| limits(names, world, sink)),
         cost: cost(route.cost.as_ref(), world, sink),
         upstream: upstream(form, world, sink),
@@ -198,7 +204,7 @@ fn cost_of_header(form: &CostForm, world: &RouteWorld<'_>, sink: &mut Sink<'_>) 
     Some(Cost::Header { name: name?, default, min, max, from })
 }
 
-fn matcher(matches: &Matches, sink: &mut Sink<'_>) -> Match {
+fn matcher(matches: &Matches, world: &RouteWorld<'_>, sink: &mut Sink<'_>) -> Match {
     let form = match matches {
         Matches::Path(globs) => return Match { paths: paths(globs, sink), ..Match::default() },
         Matches::Form(form) => form,
@@ -213,6 +219,11 @@ fn matcher(matches: &Matches, sink: &mut Sink<'_>) -> Match {
         hosts: list(&form.host).iter().filter_map(|name| host(name, sink)).collect(),
         headers: form.headers.as_ref().map_or(Vec::new(), |headers| {
             headers.value.iter().filter_map(|named| header(named, sink)).collect()
+        }),
+        listeners: form.listener.as_ref().map_or(Vec::new(), |names| {
+            let known = |name: &At<String>| world.listeners.place(&name.value, name.span, sink);
+            let places: Vec<usize> = names.value.0.iter().filter_map(known).collect();
+            places.into_iter().map(|place| world.listeners.name(place).into()).collect()
         }),
     }
 }

@@ -3,6 +3,8 @@
 mod glob;
 mod host;
 
+use std::sync::Arc;
+
 use http::HeaderName;
 
 use crate::Facts;
@@ -26,6 +28,7 @@ struct Conditions {
     methods: Vec<String>,
     hosts: Vec<Host>,
     headers: Vec<(HeaderName, Option<String>)>,
+    listeners: Vec<Arc<str>>,
 }
 
 impl Router {
@@ -62,6 +65,7 @@ impl Conditions {
             methods: matcher.methods.clone(),
             hosts: matcher.hosts.iter().map(|host| Host::new(host)).collect(),
             headers,
+            listeners: matcher.listeners.clone(),
         }
     }
 
@@ -72,6 +76,10 @@ impl Conditions {
             && (self.paths.is_empty() || self.paths.iter().any(|glob| glob.matches(path)))
             && (self.hosts.is_empty()
                 || host.is_some_and(|host| self.hosts.iter().any(|known| known.matches(host))))
+            && (self.listeners.is_empty()
+                || facts.listener.is_some_and(|listener| {
+                    self.listeners.iter().any(|known| **known == *listener)
+                }))
             && self.headers.iter().all(|(name, wanted)| has(facts, name, wanted.as_deref()))
     }
 }

@@ -4,6 +4,7 @@
 mod errors;
 mod examples;
 mod field_cases;
+mod listeners;
 mod meaning;
 mod policy_tests;
 mod properties;

@@ -9,7 +9,8 @@ use tollgate_core::{
 use tollgate_policy::file::{self, Surroundings};
 use tollgate_policy::settings::{
     ApiKeyAt, Calendar, Cost, DefaultRoute, Every, Fold, From, HeaderFamily, HeaderMatch,
-    IdentityRef, JwtKeys, Missing, ResetForm, Secret, Source, StoreSettings, TableRows,
+    IdentityRef, JwtKeys, ListenAt, Listener, Missing, ResetForm, Secret, Source, StoreSettings,
+    TableRows,
 };
 use tollgate_policy::{ForwardedHeader, Hops, Mode};
 
@@ -113,7 +114,7 @@ fn calendars() {
 fn defaults_of_a_small_policy() {
     let read = meaning("routes: [{ limits: [] }]\n");
     let settings = &read.settings;
-    assert_eq!(settings.listen, None);
+    assert_eq!(settings.listeners, []);
     assert_eq!(settings.admin, Some("127.0.0.1:8090".parse().unwrap()));
     assert_eq!(settings.store, StoreSettings::Memory);
     assert_eq!(settings.client_address.hops, Hops::Trusted(Vec::new()));
@@ -138,7 +139,8 @@ fn everything_at_the_top() {
          routes: [{ limits: [] }, { limits: [], count_preflight: true }]\n",
     )
     .settings;
-    assert_eq!(settings.listen, Some("0.0.0.0:80".parse().unwrap()));
+    let at = ListenAt::Tcp("0.0.0.0:80".parse().unwrap());
+    assert_eq!(settings.listeners, [Listener::new("default", at)]);
     assert_eq!((settings.admin, settings.mode), (None, Mode::Shadow));
     assert_eq!(settings.default, DefaultRoute::Refuse);
     assert!(settings.answers.headers.is_empty());

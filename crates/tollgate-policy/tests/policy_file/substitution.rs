@@ -71,7 +71,7 @@ fn addresses_and_numbers_may_come_from_the_environment() {
     let settings = read(
         "listen: ${ADDRESS}\nupstreams: { a: { servers: [\"h:1\"] } }\nroutes: [{ limits: [] }]\n",
     );
-    assert_eq!(settings.unwrap().listen, Some("127.0.0.1:8080".parse().unwrap()));
+    assert_eq!(settings.unwrap().listeners[0].at.to_string(), "127.0.0.1:8080");
 }
 
 /// The secret of a policy whose `secret:` is written so.

@@ -4,9 +4,8 @@
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 
-use super::{Socket, refusals};
+use super::{Socket, Stream, refusals};
 
 /// How long a connection lingers, and with how much.
 struct Bounds {
@@ -39,7 +38,7 @@ pub(super) fn too_slow(socket: &Socket) {
 }
 
 /// Lets a client read that there is no place for it, though it may have sent a request already.
-pub(crate) async fn see_off(mut stream: TcpStream) {
+pub(crate) async fn see_off(mut stream: Stream) {
     if stream.shutdown().await.is_ok() {
         TURNED_AWAY.read_away(stream).await;
     }

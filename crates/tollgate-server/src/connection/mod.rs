@@ -1,11 +1,13 @@
 //! One client's connection: hyper's HTTP/1.1 on a socket that is watched for slowness. TLS goes between the socket and
 //! hyper; HTTP/2 beside [`serve`].
 
+mod entrance;
 mod linger;
 mod pace;
 mod places;
 mod refusals;
 mod socket;
+mod stream;
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -17,17 +19,18 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use prometheus_client::metrics::gauge::Gauge;
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tollgate_policy::settings::GatewaySettings;
 
 use crate::gateway::Gateway;
 
+pub(crate) use entrance::{Entrance, Scheme};
 pub(crate) use linger::see_off;
 pub(crate) use pace::{Pace, Turn};
 pub(crate) use places::{Place, Places};
 pub(crate) use refusals::no_place;
 pub(crate) use socket::Socket;
+pub(crate) use stream::{Acceptor, Stream};
 
 /// hyper takes headers that are larger than the limit by this much, so that the gateway's own check can answer them in full.
 const HEADER_SLACK: usize = 16 * 1024;
@@ -35,8 +38,10 @@ const HEADER_SLACK: usize = 16 * 1024;
 /// What the requests of one connection share.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// The socket's peer.
-    pub(crate) peer: SocketAddr,
+    /// The socket's peer; none over a Unix socket.
+    pub(crate) peer: Option<SocketAddr>,
+    /// The listener that it came by.
+    entrance: Arc<Entrance>,
     /// The socket itself, to look whether the client is still there.
     pub(crate) socket: Socket,
     /// How it keeps time.
@@ -45,6 +50,31 @@ pub(crate) struct Client {
     pub(crate) _place: Place,
     /// It counts among the open ones; tunnels too.
     _open: Open,
+    /// The worker thread that it lives on.
+    pub(crate) worker: usize,
+}
+
+impl Client {
+    /// The name of the listener that it came by.
+    pub(crate) fn listener(&self) -> &str {
+        self.entrance.name()
+    }
+
+    /// How it speaks to the gateway.
+    pub(crate) fn scheme(&self) -> Scheme {
+        self.entrance.scheme()
+    }
+}
+
+/// A connection that was just accepted.
+pub(crate) struct Arrival {
+    pub(crate) stream: Stream,
+    /// The address of its other end, where it has one.
+    pub(crate) peer: Option<SocketAddr>,
+    /// The listener that it came by.
+    pub(crate) entrance: Arc<Entrance>,
+    /// Its place among the connections.
+    pub(crate) place: Place,
     /// The worker thread that it lives on.
     pub(crate) worker: usize,
 }
@@ -66,19 +96,15 @@ impl Drop for Open {
     }
 }
 
-/// Serves `stream` until it ends, or until `stop` says that the gateway does.
-pub(crate) async fn serve(
-    gateway: Arc<Gateway>,
-    stream: TcpStream,
-    client: (SocketAddr, Place, usize),
-    stop: watch::Receiver<bool>,
-) {
-    let (peer, place, worker) = client;
+/// Serves `arrival` until it ends, or until `stop` says that the gateway does.
+pub(crate) async fn serve(gateway: Arc<Gateway>, arrival: Arrival, stop: watch::Receiver<bool>) {
+    let Arrival { stream, peer, entrance, place, worker } = arrival;
     let settings = gateway.settings();
     let pace = Arc::new(Pace::new(&settings, gateway.timer()));
     let socket = Socket::new(stream, Arc::clone(&pace), Arc::clone(gateway.metrics()));
     let client = Arc::new(Client {
         peer,
+        entrance,
         socket: socket.clone(),
         pace: Arc::clone(&pace),
         _place: place,

@@ -1,17 +1,16 @@
 //! A client's socket, shared between hyper and those who must know whether the client is still there.
 
 use std::io;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::TcpStream;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::Pace;
 use super::refusals::{self, Refusal};
+use super::{Pace, Stream};
 use crate::metrics::Metrics;
 
 /// How often a socket is looked at whose unread bytes hide its end.
@@ -21,13 +20,13 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
     // One thread drives it, so the lock is never waited for.
-    stream: Arc<Mutex<TcpStream>>,
+    stream: Arc<Mutex<Stream>>,
     pace: Arc<Pace>,
     metrics: Arc<Metrics>,
 }
 
 impl Socket {
-    pub(crate) fn new(stream: TcpStream, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
+    pub(crate) fn new(stream: Stream, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
         Socket { stream: Arc::new(Mutex::new(stream)), pace, metrics }
     }
 
@@ -44,15 +43,7 @@ impl Socket {
     }
 
     fn is_closed(&self) -> bool {
-        let stream = self.stream.lock();
-        let ready = pin!(stream.ready(Interest::READABLE | Interest::WRITABLE | Interest::ERROR));
-        match ready.poll_once() {
-            Poll::Ready(Ok(ready)) => {
-                ready.is_read_closed() || ready.is_write_closed() || ready.is_error()
-            }
-            Poll::Ready(Err(_)) => true,
-            Poll::Pending => false,
-        }
+        self.stream.lock().is_closed()
     }
 
     /// hyper answers what it cannot read as a request by a bare status. In its place goes the whole answer, where `head` is
@@ -74,15 +65,6 @@ impl Socket {
         let _ = self.stream.lock().try_write(&refusal.bytes);
     }
 }
-
-/// A future that is asked once.
-trait PollOnce: Future {
-    fn poll_once(self: Pin<&mut Self>) -> Poll<Self::Output> {
-        self.poll(&mut Context::from_waker(std::task::Waker::noop()))
-    }
-}
-
-impl<F: Future> PollOnce for F {}
 
 impl AsyncRead for Socket {
     fn poll_read(

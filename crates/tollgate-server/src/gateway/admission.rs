@@ -32,8 +32,9 @@ impl Gateway {
         visit: &Visit<'_>,
         parts: &Parts,
     ) -> Result<Admission, ClientGone> {
-        let peer = Some(visit.client.peer.ip());
-        let facts = facts_of(visit.live.client_address(), peer, parts);
+        let peer = visit.client.peer.map(|peer| peer.ip());
+        let mut facts = facts_of(visit.live.client_address(), peer, parts);
+        facts.listener = Some(visit.client.listener());
         let watch = Stopwatch::start();
         let ruling =
             self.engine.decide_under(&visit.live.bound, &facts, self.clock.now(), None).await;

@@ -7,21 +7,29 @@ use std::net::IpAddr;
 use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue};
 use tollgate_policy::{ClientAddress, Hops};
 
+use crate::connection::Scheme;
+
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const ORIGINAL_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
 /// Writes who sent the request that `headers` belong to.
-pub(super) fn write(headers: &mut HeaderMap, settings: &ClientAddress, peer: IpAddr) {
-    let peer = peer.to_canonical();
-    let believed = settings.trusts(peer) || matches!(settings.hops, Hops::Count(_));
+pub(super) fn write(
+    headers: &mut HeaderMap,
+    settings: &ClientAddress,
+    peer: Option<IpAddr>,
+    scheme: Scheme,
+) {
+    let peer = peer.map(|peer| peer.to_canonical());
+    let believed =
+        peer.is_some_and(|peer| settings.trusts(peer)) || matches!(settings.hops, Hops::Count(_));
     let before = if believed { joined(headers) } else { None };
     headers.insert(FOR, entry(before, peer));
     if !believed {
         headers.remove(FORWARDED);
     }
     if !believed || !headers.contains_key(PROTO) {
-        headers.insert(PROTO, HeaderValue::from_static("http"));
+        headers.insert(PROTO, HeaderValue::from_static(scheme.as_str()));
     }
     if believed && headers.contains_key(ORIGINAL_HOST) {
         return;
@@ -38,11 +46,15 @@ fn joined(headers: &HeaderMap) -> Option<Vec<u8>> {
     (!lines.is_empty()).then(|| lines.join(&b", "[..]))
 }
 
-fn entry(before: Option<Vec<u8>>, peer: IpAddr) -> HeaderValue {
+/// A Unix socket has no address: that is said, lest the entry before it be taken for the peer's.
+fn entry(before: Option<Vec<u8>>, peer: Option<IpAddr>) -> HeaderValue {
     let mut text = String::with_capacity(40);
     let separator = if before.is_some() { ", " } else { "" };
     // Writing to a string cannot fail.
-    let _ = write!(text, "{separator}{peer}");
+    let _ = match peer {
+        Some(peer) => write!(text, "{separator}{peer}"),
+        None => write!(text, "{separator}unknown"),
+    };
     let mut line = before.unwrap_or_default();
     line.extend_from_slice(text.as_bytes());
     HeaderValue::from_maybe_shared(bytes::Bytes::from(line))
@@ -60,7 +72,8 @@ mod tests {
         }
         let nets = trusted.parse().into_iter().collect();
         let settings = ClientAddress { hops: Hops::Trusted(nets), ..ClientAddress::default() };
-        write(&mut headers, &settings, peer.parse().expect("an address"));
+        let peer = peer.parse().expect("an address");
+        write(&mut headers, &settings, Some(peer), Scheme::Http);
         headers
     }
 

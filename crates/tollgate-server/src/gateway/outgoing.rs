@@ -34,7 +34,8 @@ pub(super) fn prepare(
     parts.uri = target(&parts.uri);
     let old = parts.version != Version::HTTP_11;
     let upgrade = hop_by_hop::strip_request(&mut parts.headers).filter(|_| !old);
-    forwarded::write(&mut parts.headers, settings, client.peer.ip());
+    let peer = client.peer.map(|peer| peer.ip());
+    forwarded::write(&mut parts.headers, settings, peer, client.scheme());
     name_a_host(&mut parts.headers);
     if let Some(protocol) = &upgrade {
         hop_by_hop::upgrade_to(&mut parts.headers, protocol.clone());

@@ -73,15 +73,9 @@ impl Gate {
         headers: &[(&str, &str)],
     ) -> Result<Decision, Rejection> {
         let facts = Facts {
-            method,
             host: Some("api.example"),
-            path,
-            query: None,
-            headers: Headers::Pairs(headers),
-            body: None,
             client: Some([203, 0, 113, 9].into()),
-            trusted: false,
-            cost: None,
+            ..Facts::new(method, path, Headers::Pairs(headers))
         };
         let ruling = self.engine.decide_now(&facts, moment(0), None, &mut Charges::default());
         match ruling.expect("memory answers") {

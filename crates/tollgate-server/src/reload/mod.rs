@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
+use tollgate_policy::settings::{ListenAt, Settings};
 use tollgate_policy::{Mode, Policy};
 use tollgate_store::{Clock, SystemClock};
 
@@ -95,9 +96,9 @@ impl Follower {
 
     fn take(&self, policy: Policy) {
         let (old, new) = (self.server.policy(), policy.settings().clone());
-        if old.settings().listen != new.listen || old.settings().admin != new.admin {
+        if places(old.settings()) != places(&new) || old.settings().admin != new.admin {
             tracing::warn!(
-                "the policy's `listen` or `admin` changed: it takes effect at a restart"
+                "where the policy listens (`listen`, `listeners`, `admin`) changed: it takes effect at a restart"
             );
         }
         descriptors::provide(&new);
@@ -133,6 +134,11 @@ impl Follower {
             }
         }
     }
+}
+
+/// Which listeners there are and where.
+fn places(settings: &Settings) -> Vec<(&str, &ListenAt)> {
+    settings.listeners.iter().map(|one| (&*one.name, &one.at)).collect()
 }
 
 /// Ends when nothing has come for a while.

@@ -3,24 +3,29 @@
 mod listen;
 
 use std::future::Future;
-use std::net::{SocketAddr, TcpListener};
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use tokio::sync::{oneshot, watch};
+use tollgate_policy::settings::{ListenAt, Listener, Settings};
 use tollgate_policy::{Bound, Mode, Policy};
 use tollgate_store::{Clock, SystemClock};
 
+use crate::connection::Entrance;
 use crate::gateway::{Engine, Gateway, Live};
 use crate::metrics::Metrics;
-use crate::worker::{self, Worker};
+use crate::worker::{self, Sockets, Worker};
 use crate::{Options, ServeError};
+use listen::Listening;
+
+pub(crate) use listen::{BoundSocket, SocketFile};
 
 /// A gateway that listens, and serves once it [runs](Server::run).
 pub struct Server {
     gateway: Arc<Gateway>,
-    listeners: Vec<TcpListener>,
-    address: SocketAddr,
+    listening: Vec<Listening>,
+    workers: usize,
 }
 
 /// A hold on a gateway that runs.
@@ -45,24 +50,27 @@ impl Server {
         options: &Options,
     ) -> Result<Server, ServeError> {
         let bound = Arc::clone(&engine.policy());
-        let asked = options.listen.or(bound.settings().listen).ok_or(ServeError::NoListen)?;
-        let workers = options.worker_count();
-        let listeners = listen::listen(asked, workers)?;
-        let address = listeners
-            .first()
-            .ok_or(ServeError::NoListen)?
-            .local_addr()
-            .map_err(|error| ServeError::Bind { address: asked, error })?;
+        let workers = options.worker_count().max(1);
+        let asked = asked(options, bound.settings())?;
+        let listening =
+            asked.iter().map(|one| listen::listen(one, workers)).collect::<Result<_, _>>()?;
         let timer = Arc::new(SystemClock::new());
         let live = Live::new(bound, workers, &timer, &metrics, clock.now(), None);
         let gateway = Arc::new(Gateway::new(engine, live, clock, timer, metrics));
-        Ok(Server { gateway, listeners, address })
+        Ok(Server { gateway, listening, workers })
     }
 
-    /// Where it listens: the port that was found where 0 was asked for.
+    /// Where it listens, with the ports that were found where 0 was asked for.
     #[must_use]
-    pub fn local_addr(&self) -> SocketAddr {
-        self.address
+    pub fn listeners(&self) -> Vec<Listener> {
+        let place = |one: &Listening| Listener::new(Arc::clone(&one.name), one.at.clone());
+        self.listening.iter().map(place).collect()
+    }
+
+    /// The first address that it listens on; `None` where it listens on Unix sockets only.
+    #[must_use]
+    pub fn local_addr(&self) -> Option<SocketAddr> {
+        self.listeners().iter().find_map(Listener::address)
     }
 
     /// A hold on it while it runs.
@@ -70,7 +78,7 @@ impl Server {
     pub fn handle(&self) -> Handle {
         Handle {
             gateway: Arc::clone(&self.gateway),
-            workers: self.listeners.len(),
+            workers: self.workers,
             reloading: Arc::default(),
         }
     }
@@ -82,17 +90,20 @@ impl Server {
     /// [`ServeError::System`] where a thread cannot be started.
     pub async fn run(self, shutdown: impl Future<Output = ()>) -> Result<(), ServeError> {
         let (stop, stopped) = watch::channel(false);
-        let mut ends = Vec::with_capacity(self.listeners.len());
-        for (number, listener) in self.listeners.into_iter().enumerate() {
+        let gateway = Arc::clone(&self.gateway);
+        let mut ends = Vec::with_capacity(self.workers);
+        let (sockets, files) = self.by_thread();
+        for (number, sockets) in sockets.into_iter().enumerate() {
             let (ended, end) = oneshot::channel::<()>();
-            let gateway = Arc::clone(&self.gateway);
+            let gateway = Arc::clone(&gateway);
             let worker = Worker { gateway, number, stop: stopped.clone() };
-            let thread = worker::start(worker, listener, ended).map_err(ServeError::System)?;
+            let thread = worker::start(worker, sockets, ended).map_err(ServeError::System)?;
             ends.push((end, thread));
         }
         shutdown.await;
-        let open = self.gateway.places().taken();
+        let open = gateway.places().taken();
         tracing::info!(connections = open, "stopping: no more connections are taken");
+        drop(files);
         // Nobody listens any more where all threads have ended.
         let _ = stop.send(true);
         for (end, thread) in ends {
@@ -103,6 +114,37 @@ impl Server {
             }
         }
         Ok(())
+    }
+
+    /// What each thread listens on, and the files that are removed when none does.
+    fn by_thread(self) -> (Vec<Sockets>, Vec<SocketFile>) {
+        let mut threads: Vec<Sockets> = (0..self.workers).map(|_| Vec::new()).collect();
+        let mut files = Vec::new();
+        for listening in self.listening {
+            let entrance = Arc::new(Entrance::new(listening.name));
+            for (thread, socket) in threads.iter_mut().zip(listening.sockets) {
+                thread.push((Arc::clone(&entrance), socket));
+            }
+            files.extend(listening.file);
+        }
+        (threads, files)
+    }
+}
+
+/// Where to listen: what the command line says takes the place of the policy's one listener.
+fn asked(options: &Options, settings: &Settings) -> Result<Vec<Listener>, ServeError> {
+    let mut listeners = settings.listeners.clone();
+    let Some(address) = options.listen else {
+        return if listeners.is_empty() { Err(ServeError::NoListen) } else { Ok(listeners) };
+    };
+    let at = ListenAt::Tcp(address);
+    match listeners.as_mut_slice() {
+        [] => Ok(vec![Listener::new(Listener::DEFAULT, at)]),
+        [one] => {
+            one.at = at;
+            Ok(listeners)
+        }
+        several => Err(ServeError::WhichListener(several.len())),
     }
 }
 

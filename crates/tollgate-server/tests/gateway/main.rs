@@ -9,6 +9,7 @@ mod bodies;
 mod bytes_on_the_wire;
 mod identity;
 mod idle_keys;
+mod listeners;
 mod passing;
 mod policies;
 mod queueing;

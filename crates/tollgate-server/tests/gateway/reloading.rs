@@ -18,13 +18,18 @@ use crate::policies::limited;
 
 /// What `serve_until` says of the policy `yaml` where it is wrong.
 pub(crate) fn bind(yaml: &str) -> Option<String> {
+    bind_at(yaml, None)
+}
+
+/// The same, with a place to listen from the command line.
+pub(crate) fn bind_at(yaml: &str, listen: Option<SocketAddr>) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("policy.yaml");
     fs::write(&path, yaml).expect("a file");
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
-    let options =
-        Options { admin: Some(SocketAddr::from(([127, 0, 0, 1], 0))), ..Options::default() };
+    let any = Some(SocketAddr::from(([127, 0, 0, 1], 0)));
+    let options = Options { listen, admin: any, ..Options::default() };
     let served = runtime.block_on(serve_until(&path, &options, async {}, |_| {}));
     served.err().map(|error| error.to_string())
 }
@@ -76,7 +81,7 @@ impl Served {
         let admin = started.admin.expect("an admin listener");
         Served {
             folder: None,
-            gateway: started.gateway,
+            gateway: started.gateway().expect("an address"),
             admin,
             stop: Some(stop),
             thread: Some(thread),

@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tollgate_policy::file::{self, Surroundings};
+use tollgate_policy::settings::Listener;
 use tollgate_policy::{Mode, Policy};
 use tollgate_server::metrics::Metrics;
 use tollgate_server::{Engine, GatewayStore, Handle, Options, Server};
@@ -16,7 +17,9 @@ use tollgate_store::{Clock, SystemClock};
 
 /// A gateway that runs until it is dropped.
 pub(crate) struct Gate {
+    /// Its first address; none where it listens on Unix sockets only.
     pub(crate) address: SocketAddr,
+    pub(crate) listeners: Vec<Listener>,
     pub(crate) handle: Handle,
     pub(crate) metrics: Arc<Metrics>,
     stop: Option<oneshot::Sender<()>>,
@@ -28,11 +31,18 @@ pub(crate) struct Setup {
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) workers: usize,
     pub(crate) mode: Mode,
+    /// On a free port, in place of what the policy says.
+    pub(crate) free_port: bool,
 }
 
 impl Default for Setup {
     fn default() -> Setup {
-        Setup { clock: Arc::new(SystemClock::new()), workers: 2, mode: Mode::Enforce }
+        Setup {
+            clock: Arc::new(SystemClock::new()),
+            workers: 2,
+            mode: Mode::Enforce,
+            free_port: true,
+        }
     }
 }
 
@@ -62,21 +72,34 @@ impl Gate {
         Gate::with(yaml, Setup::default())
     }
 
+    /// A gateway that listens where the policy that `yaml` says does.
+    pub(crate) fn of(yaml: &str) -> Gate {
+        Gate::with(yaml, Setup { free_port: false, ..Setup::default() })
+    }
+
+    /// Where its listener called `name` listens.
+    #[track_caller]
+    pub(crate) fn listener(&self, name: &str) -> SocketAddr {
+        let found = self.listeners.iter().find(|one| *one.name == *name);
+        found.and_then(Listener::address).expect("a listener with an address")
+    }
+
     pub(crate) fn with(yaml: &str, setup: Setup) -> Gate {
-        let Setup { clock, workers, mode } = setup;
+        let Setup { clock, workers, mode, free_port } = setup;
         let policy = policy(yaml);
         let store = GatewayStore::open(&policy.settings().store, Arc::clone(&clock));
         let store = runtime().block_on(store).expect("a store that can be opened");
         let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
         let metrics = metrics(&engine);
         let options = Options {
-            listen: Some(SocketAddr::from(([127, 0, 0, 1], 0))),
+            listen: free_port.then_some(SocketAddr::from(([127, 0, 0, 1], 0))),
             workers: NonZeroUsize::new(workers),
             ..Options::default()
         };
         let server =
             Server::bind(engine, clock, Arc::clone(&metrics), &options).expect("a free port");
-        let (address, handle) = (server.local_addr(), server.handle());
+        let (listeners, handle) = (server.listeners(), server.handle());
+        let address = server.local_addr().unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0)));
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let served = runtime().block_on(server.run(async {
@@ -84,7 +107,7 @@ impl Gate {
             }));
             served.expect("it served");
         });
-        Gate { address, handle, metrics, stop: Some(stop), thread: Some(thread) }
+        Gate { address, listeners, handle, metrics, stop: Some(stop), thread: Some(thread) }
     }
 
     /// Tells it to stop, without waiting until it has.

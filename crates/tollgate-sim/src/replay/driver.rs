@@ -148,14 +148,12 @@ fn facts<'a>(
     let headers = Headers::Pairs(pairs);
     let client = client_address::resolve(settings, record.peer, headers);
     Facts {
-        method: record.method(),
         host: pairs.iter().find(|(name, _)| *name == "host").map(|(_, host)| *host),
-        path: record.path(),
         query: record.query(),
-        headers,
         body: record.body().map(str::as_bytes),
         client: client.address,
         trusted: client.trusted,
         cost: record.cost,
+        ..Facts::new(record.method(), record.path(), headers)
     }
 }

@@ -100,12 +100,15 @@ async fn perform(
     notices: Notices,
     end: End,
 ) -> Result<(), Failure> {
-    print(&introduction(addresses, policy))?;
+    let Some(gateway) = addresses.gateway() else {
+        return Err(Failure::wrong("the demo's policy listens on no address"));
+    };
+    print(&introduction(gateway, addresses.admin, policy))?;
     let terminal = io::stdout().is_terminal();
     let customers: Vec<Arc<Customer>> = customers::cast().into_iter().map(Arc::new).collect();
     let mut sending = JoinSet::new();
     for customer in &customers {
-        sending.spawn(traffic::send(Arc::clone(customer), addresses.gateway));
+        sending.spawn(traffic::send(Arc::clone(customer), gateway));
     }
     let table = Table::new(customers.clone(), terminal)?;
     tokio::select! {
@@ -142,7 +145,7 @@ async fn redraw(table: &Table, terminal: bool, mut notices: Notices) -> Result<(
     }
 }
 
-fn introduction(Started { gateway, admin }: Started, policy: &PolicyCopy) -> String {
+fn introduction(gateway: SocketAddr, admin: Option<SocketAddr>, policy: &PolicyCopy) -> String {
     let call = |key| format!("  curl -i -X POST http://{gateway}/v1/chat -H 'x-api-key: {key}'");
     let metrics = admin.map_or(String::new(), |admin| format!("  curl http://{admin}/metrics\n"));
     format!(
