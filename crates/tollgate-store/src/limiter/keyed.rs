@@ -11,8 +11,8 @@ use tollgate_core::{Bucket64, Decision, Limit, Micros, Retry, Timestamp};
 
 use super::{Refused, UnsupportedLimit, supported};
 use crate::memory::{
-    Again, Ask, Backoff, Counter, KeyHash, KeyHasher, PATIENCE, Plan, Room, Table, attempt,
-    make_room,
+    Again, Ask, Backoff, Counter, Home, KeyHash, KeyHasher, Look, PATIENCE, Plan, Room, Table,
+    attempt, make_room,
 };
 use crate::{Call, Clock, Definition, LimitId, Shape, Sharing, SystemClock};
 
@@ -98,7 +98,16 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
     /// [`Refused`], and then nothing was taken.
     #[inline]
     pub fn check_n(&self, key: &K, cost: u64) -> Result<Micros, Refused> {
-        self.check_hash(self.hasher.hash_value(key), cost, self.clock.now())
+        let key = self.hasher.hash_value(key);
+        match (&self.bucket, self.counter.table()) {
+            (Some(bucket), Some(table)) => {
+                // The key's line is on its way while the clock is read, and where it is is known by then: nothing that
+                // comes after a reading of the processor's ticks begins before it.
+                let home = table.touch(key);
+                self.check_word(bucket, table, key, &home, cost, self.clock.now())
+            }
+            _ => self.check_any(key, cost, self.clock.now()),
+        }
     }
 
     /// Takes one unit of each key, each for itself, in order: what [`KeyedLimiter::check`] would answer for each, at one
@@ -111,13 +120,23 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
     where
         K: 'k,
     {
-        let hashes: SmallVec<[KeyHash; 16]> =
+        let keys: SmallVec<[KeyHash; 16]> =
             keys.into_iter().map(|key| self.hasher.hash_value(key)).collect();
-        if let Some(table) = self.counter.table() {
-            hashes.iter().for_each(|hash| table.touch(*hash));
+        match (&self.bucket, self.counter.table()) {
+            (Some(bucket), Some(table)) => {
+                let homes: SmallVec<[Home<'_>; 16]> =
+                    keys.iter().map(|key| table.touch(*key)).collect();
+                let now = self.clock.now();
+                let touched = keys.into_iter().zip(&homes);
+                touched
+                    .map(|(key, home)| self.check_word(bucket, table, key, home, 1, now))
+                    .collect()
+            }
+            _ => {
+                let now = self.clock.now();
+                keys.into_iter().map(|key| self.check_any(key, 1, now)).collect()
+            }
         }
-        let now = self.clock.now();
-        hashes.into_iter().map(|hash| self.check_hash(hash, 1, now)).collect()
     }
 
     /// Keys remembered.
@@ -141,36 +160,28 @@ impl<K: Hash + ?Sized, C: Clock> KeyedLimiter<K, C> {
     }
 
     #[inline(always)]
-    fn check_hash(&self, key: KeyHash, cost: u64, now: Timestamp) -> Result<Micros, Refused> {
-        match (&self.bucket, self.counter.table()) {
-            (Some(bucket), Some(table)) => self.check_word(bucket, table, key, cost, now),
-            _ => self.check_any(key, cost, now),
-        }
-    }
-
-    #[inline(always)]
     fn check_word(
         &self,
         bucket: &Bucket64,
         table: &Table,
         key: KeyHash,
+        home: &Home<'_>,
         cost: u64,
         now: Timestamp,
     ) -> Result<Micros, Refused> {
         let mut met = Backoff::default();
-        while let Ok(look) = table.look(key) {
-            if !look.is_present() {
-                break;
-            }
-            let seen = look.words[0];
+        let mut look = table.look_from(key, home).or_else(|| table.look(key).ok());
+        while let Some(found) = look.filter(Look::is_present) {
+            let seen = found.words[0];
             let (next, answer) = match bucket.step(seen, now, cost) {
                 Ok(next) => (next, Ok(Micros::ZERO)),
                 Err(refused) => (refused.word, Err(Refused { retry: bucket.retry(&refused) })),
             };
-            if next == seen || table.replace(&look, [next, 0]) {
+            if next == seen || table.replace(&found, [next, 0]) {
                 return answer;
             }
             met.pause();
+            look = table.look(key).ok();
         }
         self.check_any(key, cost, now)
     }

@@ -143,8 +143,8 @@ impl<'r> Ask<'r> {
     /// Reads its key, if that is in a table.
     #[inline(always)]
     fn read(&mut self) -> Result<(), Moved> {
-        if let Some(table) = self.table() {
-            self.look = self.counter.look(table, self.key)?;
+        if let (Some(table), Some(home)) = (self.table(), &self.home) {
+            self.look = self.counter.look_from(table, self.key, home)?;
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ pub(crate) use make_room::make_room;
 pub(crate) use period::SeenPeriod;
 pub(crate) use plan::{Ask, Plan};
 pub(crate) use room::Room;
-pub(crate) use table::Table;
+pub(crate) use table::{Home, Look, Table};
 
 /// How a memory store behaves.
 #[derive(Clone, Debug, Default)]

@@ -7,7 +7,7 @@ use tollgate_core::{Algorithm, Asked, Outcome, Period, State};
 
 use super::counter::{Counter, Counts};
 use super::hash::{KeyHash, KeyHasher};
-use super::table::{Look, Table};
+use super::table::{Home, Look, Table};
 use crate::registry::Registry;
 use crate::{Call, LimitId, StoreError};
 
@@ -20,6 +20,8 @@ pub(crate) struct Ask<'r> {
     pub(crate) period: Option<Period>,
     /// The first charge that asks for it.
     pub(crate) place: usize,
+    /// Where its states begin, where they are in a table.
+    pub(crate) home: Option<Home<'r>>,
     /// What was read of it, where its states are in a table.
     pub(crate) look: Look<'r>,
     /// A copy of its state, which the decision moves on.
@@ -66,6 +68,7 @@ impl<'r> Ask<'r> {
             cost,
             period: None,
             place: 0,
+            home: None,
             look: Look::default(),
             state: State::Fresh,
             outcome: Outcome::default(),
@@ -117,7 +120,7 @@ impl<'r> Plan<'r> {
 
     /// Adds an ask, or its cost to that of one with equal limit and key; says which it is.
     #[inline]
-    pub(crate) fn add(&mut self, ask: Ask<'r>) -> usize {
+    pub(crate) fn add(&mut self, mut ask: Ask<'r>) -> usize {
         let id = ask.counter.id;
         self.unordered |= self.asks.last().is_some_and(|last| last.counter.id >= id);
         if self.unordered {
@@ -130,7 +133,7 @@ impl<'r> Plan<'r> {
         }
         match &ask.counter.counts {
             // The line is on its way while the other keys are hashed.
-            Counts::Table(table) => table.touch(ask.key),
+            Counts::Table(table) => ask.home = Some(table.touch(ask.key)),
             Counts::Locked(_) => self.locks = true,
         }
         self.asks.push(ask);

@@ -124,22 +124,17 @@ pub(super) fn unlock_unchanged(line: &Line, header: u64) {
     line[0].store(header, Ordering::Release);
 }
 
-/// The entry of `fingerprint`. Looks at all places, since a branch on which one it is would be guessed wrong mostly.
+/// The entry of `fingerprint`. Which one it could be is computed, and then looked at: a branch for each would be guessed
+/// wrong mostly, and only after the line has come from memory.
 #[inline]
 pub(super) fn find(line: &Line, width: Width, fingerprint: u64) -> Option<usize> {
-    let is = |word: usize| usize::from(line[word].load(Ordering::Relaxed) == fingerprint);
+    let is = |word: usize| line[word].load(Ordering::Relaxed) == fingerprint;
     // Entries of one line differ, so at most one of them is it.
-    let (found, entry) = match width {
-        Width::One => {
-            let [first, second, third] = [is(2), is(4), is(6)];
-            (first | second | third, second + 2 * third)
-        }
-        Width::Two => {
-            let [first, second] = [is(2), is(5)];
-            (first | second, second)
-        }
+    let entry = match width {
+        Width::One => usize::from(is(4)) + 2 * usize::from(is(6)),
+        Width::Two => usize::from(is(5)),
     };
-    (found != 0).then_some(entry)
+    is(width.start(entry) & 7).then_some(entry)
 }
 
 /// The state of an entry.

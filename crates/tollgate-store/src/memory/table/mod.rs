@@ -39,16 +39,16 @@ const FIRST_HOMES: usize = space::FIRST - TAIL;
 #[derive(Debug)]
 pub(crate) struct Table {
     width: Width,
+    /// The [`Layout`] of each shard: hardly ever written, and close together, so that all of them stay near the processor.
+    layouts: Box<[AtomicU64]>,
     shards: Box<[Shard]>,
     space: Space,
 }
 
-/// What is known of a shard beside its lines. On its own cache line, mostly read.
+/// What else is known of a shard beside its lines. On its own cache line.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Shard {
-    /// See [`Layout`].
-    layout: AtomicU64,
     /// Entries, the overflow bucket apart.
     live: AtomicUsize,
     /// One rebuild at a time.
@@ -90,6 +90,16 @@ impl Layout {
     const fn home(self, index: u32) -> usize {
         ((index as u64 * (self.0 & 0xffff_ffff)) >> KeyHash::INDEX_BITS) as usize
     }
+}
+
+/// The line that a key begins at, under the layout that said so.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Home<'t> {
+    line: &'t Line,
+    layout: Layout,
+    shard: u32,
+    /// The line's number in its shard.
+    index: u32,
 }
 
 /// What was read of a key, and enough to tell later whether it still is so.
@@ -159,12 +169,11 @@ impl Table {
         let space = Space::new(shards);
         space.reserve(FIRST_HOMES + TAIL).then(|| Table {
             width,
+            layouts: (0..shards)
+                .map(|_| AtomicU64::new(Layout::new(FIRST_HOMES, 0, stage).0))
+                .collect(),
             shards: (0..shards)
-                .map(|_| Shard {
-                    layout: AtomicU64::new(Layout::new(FIRST_HOMES, 0, stage).0),
-                    live: AtomicUsize::new(0),
-                    rebuilding: Mutex::new(()),
-                })
+                .map(|_| Shard { live: AtomicUsize::new(0), rebuilding: Mutex::new(()) })
                 .collect(),
             space,
         })
@@ -187,42 +196,52 @@ impl Table {
 
     #[inline]
     fn layout(&self, shard: usize) -> Layout {
-        Layout(self.shards[shard].layout.load(Ordering::Acquire))
+        Layout(self.layouts[shard].load(Ordering::Acquire))
     }
 
-    /// Has the key's home line on its way from memory while other things are done.
-    #[inline]
-    pub(crate) fn touch(&self, key: KeyHash) {
+    #[inline(always)]
+    fn home(&self, key: KeyHash) -> Home<'_> {
         let shard = self.shard_of(key);
-        let home = self.layout(shard).home(key.index_bits());
-        prefetch::prefetch(self.space.line(shard, home));
+        let layout = self.layout(shard);
+        let index = layout.home(key.index_bits());
+        let line = self.space.line(shard, index);
+        Home { line, layout, shard: shard as u32, index: index as u32 }
+    }
+
+    /// Where the key begins; has that line on its way from memory while other things are done.
+    #[inline(always)]
+    pub(crate) fn touch(&self, key: KeyHash) -> Home<'_> {
+        let home = self.home(key);
+        prefetch::prefetch(home.line);
+        home
     }
 
     /// Reads a key.
     #[inline(always)]
     pub(crate) fn look(&self, key: KeyHash) -> Result<Look<'_>, Elsewhere> {
-        let shard = self.shard_of(key);
         loop {
-            let layout = self.layout(shard);
-            if layout.stage() != Stage::Here {
-                return Err(Elsewhere { stage: layout.stage(), shard });
-            }
-            if let Some(look) = self.look_once(key, shard, layout) {
+            let home = self.home(key);
+            if let Some(look) = self.look_from(key, &home) {
                 return Ok(look);
+            }
+            let stage = home.layout.stage();
+            if stage != Stage::Here {
+                return Err(Elsewhere { stage, shard: home.shard as usize });
             }
         }
     }
 
-    /// Reads a key; `None` where something changed meanwhile.
+    /// Reads a key that begins at `home`; `None` where its counts are elsewhere, or something changed meanwhile.
     #[inline(always)]
-    fn look_once(&self, key: KeyHash, shard: usize, layout: Layout) -> Option<Look<'_>> {
-        let home = layout.home(key.index_bits());
-        let line = self.space.line(shard, home);
-        let header = line::unlocked(line);
+    pub(crate) fn look_from<'t>(&'t self, key: KeyHash, home: &Home<'t>) -> Option<Look<'t>> {
+        if home.layout.stage() != Stage::Here {
+            return None;
+        }
+        let header = line::unlocked(home.line);
         // Most keys are at home.
-        match line::find(line, self.width, key.fingerprint) {
-            Some(entry) => self.present(shard, home, line, header, entry),
-            None => self.look_on(key, shard, home, layout),
+        match line::find(home.line, self.width, key.fingerprint) {
+            Some(entry) => self.present(home.shard, home.index, home.line, header, entry),
+            None => self.look_on(key, home),
         }
     }
 
@@ -230,8 +249,8 @@ impl Table {
     #[inline(always)]
     fn present<'t>(
         &self,
-        shard: usize,
-        index: usize,
+        shard: u32,
+        index: u32,
         line: &'t Line,
         header: u64,
         entry: usize,
@@ -239,8 +258,8 @@ impl Table {
         let words = line::words(line, self.width, entry);
         line::still(line, header).then_some(Look {
             at: Some(line),
-            shard: shard as u32,
-            line: index as u32,
+            shard,
+            line: index,
             header,
             lines: 1,
             entry: entry as u8,
@@ -250,13 +269,14 @@ impl Table {
 
     /// Reads the lines from the home on, for a key that was not found there.
     #[inline(never)]
-    fn look_on(&self, key: KeyHash, shard: usize, home: usize, layout: Layout) -> Option<Look<'_>> {
+    fn look_on<'t>(&'t self, key: KeyHash, home: &Home<'t>) -> Option<Look<'t>> {
+        let shard = home.shard as usize;
         let mut sum = 0_u64;
         for step in 0..CHAIN {
-            let line = self.space.line(shard, home + step);
+            let line = self.space.line(shard, home.index as usize + step);
             let header = line::unlocked(line);
             if let Some(entry) = line::find(line, self.width, key.fingerprint) {
-                return self.present(shard, home + step, line, header, entry);
+                return self.present(home.shard, home.index + step as u32, line, header, entry);
             }
             if !line::still(line, header) {
                 return None;
@@ -264,9 +284,9 @@ impl Table {
             sum = sum.wrapping_add(header);
             if header & OVERFLOWED == 0 || step == CHAIN - 1 {
                 // A rebuild between the layout and the lines would have had us read the wrong ones.
-                return (self.layout(shard) == layout).then_some(Look {
-                    shard: shard as u32,
-                    line: home as u32,
+                return (self.layout(shard) == home.layout).then_some(Look {
+                    shard: home.shard,
+                    line: home.index,
                     header: sum,
                     lines: step as u8 + 1,
                     ..Look::default()

@@ -173,7 +173,7 @@ impl<'t> LockedShard<'t> {
                 at += 1;
             }
         }
-        self.table.shards[self.shard].layout.store(layout.0, Ordering::Release);
+        self.table.layouts[self.shard].store(layout.0, Ordering::Release);
     }
 
     fn unlock(self, changed: bool) {
