@@ -22,7 +22,7 @@ pub struct Facts<'a> {
     pub query: Option<&'a str>,
     /// The header fields.
     pub headers: Headers<'a>,
-    /// A bounded prefix of the body, where it was read.
+    /// The whole body, where it was read. Not a part of it: nobody can tell what a part means.
     pub body: Option<&'a [u8]>,
     /// The client's address, found by `tollgate_http::client_address`; not yet cut to a prefix.
     pub client: Option<IpAddr>,

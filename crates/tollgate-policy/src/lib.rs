@@ -35,6 +35,7 @@
 //! ```
 
 mod address;
+mod bodies;
 mod calendar;
 mod charges;
 mod client_address;

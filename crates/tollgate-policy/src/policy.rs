@@ -5,6 +5,7 @@ use std::fmt;
 use arc_swap::ArcSwap;
 use tollgate_store::Definition;
 
+use crate::bodies::Bodies;
 use crate::cost::Cost;
 use crate::identity::{self, Credential, Identity};
 use crate::limit::CompiledLimit;
@@ -25,6 +26,7 @@ pub struct Policy {
     pub(crate) identities: Vec<Identity>,
     pub(crate) credentials: Vec<Credential>,
     pub(crate) limits: Vec<CompiledLimit>,
+    pub(crate) bodies: Bodies,
     pub(crate) lookups: ArcSwap<Lookups>,
 }
 
@@ -83,6 +85,7 @@ impl Policy {
             return Err(CompileError { problems });
         }
         Ok(Policy {
+            bodies: Bodies::new(&settings.routes, &limits, &compiled.identities),
             definitions,
             uses: compiled.uses,
             router,

@@ -167,6 +167,16 @@ pub enum Source {
     },
     /// The user of HTTP basic authentication: a name only, not verified.
     BasicUser,
+    /// A value in a JSON body: a name only, not verified.
+    Json {
+        /// Where (RFC 6901).
+        pointer: String,
+    },
+    /// A field of a form in the body (`application/x-www-form-urlencoded`): a name only, not verified.
+    Form {
+        /// Case-sensitive.
+        field: String,
+    },
     /// The client address, cut to its prefix.
     Ip,
     /// A column of the row that another identity's value names.
@@ -455,6 +465,8 @@ pub struct GatewaySettings {
     pub max_headers: usize,
     /// Largest request body, in bytes; `None` is unlimited.
     pub max_body_bytes: Option<u64>,
+    /// Longest body in which an identity is looked for, in bytes; a longer one says nothing of who sends it.
+    pub max_identity_body: usize,
     /// Most connections in.
     pub max_connections: usize,
     /// Most requests that wait for their delay.

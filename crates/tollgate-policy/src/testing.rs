@@ -51,6 +51,7 @@ pub(crate) struct Request {
     pub(crate) path: String,
     pub(crate) query: Option<String>,
     pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Option<String>,
     pub(crate) client: Option<IpAddr>,
     pub(crate) trusted: bool,
     pub(crate) cost: Option<u64>,
@@ -69,6 +70,7 @@ impl Request {
             path: path.to_owned(),
             query,
             headers: Vec::new(),
+            body: None,
             client: Some(IpAddr::from([203, 0, 113, 9])),
             trusted: false,
             cost: None,
@@ -82,6 +84,10 @@ impl Request {
     pub(crate) fn header(mut self, name: &str, value: &str) -> Request {
         self.headers.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    pub(crate) fn body(self, body: &str) -> Request {
+        Request { body: Some(body.to_owned()), ..self }
     }
 
     pub(crate) fn client(self, address: &str) -> Request {
@@ -106,6 +112,7 @@ impl Request {
         run(&Facts {
             host: self.host,
             query: self.query.as_deref(),
+            body: self.body.as_deref().map(str::as_bytes),
             client: self.client,
             trusted: self.trusted,
             cost: self.cost,

@@ -30,6 +30,9 @@ record! {
         optional max_headers: u64,
         /// Largest request body, in bytes, or `unlimited` (default).
         optional max_body_bytes: BodyBytes,
+        /// Longest body, in bytes, in which `json` and `form` identities are looked for; 65536. So much of a request is read
+        /// before it is decided, where one of its limits counts by such an identity.
+        optional max_identity_body: u64,
         /// Most connections in; 10000.
         optional max_connections: u64,
         /// Most requests that wait for their delay; 10000.
@@ -69,6 +72,7 @@ impl Default for GatewaySettings {
             max_header_bytes: 32 << 10,
             max_headers: 100,
             max_body_bytes: None,
+            max_identity_body: 64 << 10,
             max_connections: 10_000,
             max_waiting: 10_000,
             max_idle_per_server: 64,
@@ -116,6 +120,7 @@ pub(crate) fn gateway(section: Option<&At<GatewayForm>>, sink: &mut Sink<'_>) ->
     span(&form.drain_timeout, &mut said.drain_timeout, sink);
     count(&form.max_header_bytes, 8_192..=16 << 20, &mut said.max_header_bytes, sink);
     count(&form.max_headers, 10..=10_000, &mut said.max_headers, sink);
+    count(&form.max_identity_body, 1..=16 << 20, &mut said.max_identity_body, sink);
     count(&form.max_connections, 1..=10_000_000, &mut said.max_connections, sink);
     count(&form.max_waiting, 0..=10_000_000, &mut said.max_waiting, sink);
     count(&form.max_idle_per_server, 0..=100_000, &mut said.max_idle_per_server, sink);

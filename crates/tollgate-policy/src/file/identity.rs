@@ -2,6 +2,7 @@
 
 use http::HeaderName;
 
+use super::bodies::{form_field, json_pointer};
 use super::collections::{ListOr, Named, Short};
 use super::diagnostic::Span;
 use super::names::Known;
@@ -15,8 +16,8 @@ use crate::settings::{Fold, From, Identity, Source, Table};
 pub(crate) type IdentityForm = ListOr<SourceItem, SourceItem>;
 
 /// The fields of which a source has exactly one.
-const SOURCES: [&str; 9] =
-    ["header", "query", "cookie", "path", "jwt", "api_key", "basic", "ip", "table"];
+const SOURCES: [&str; 11] =
+    ["header", "query", "cookie", "path", "jwt", "api_key", "basic", "json", "form", "ip", "table"];
 
 /// What sources refer to.
 pub(crate) struct World<'f> {
@@ -158,6 +159,12 @@ fn source(form: &SourceForm, world: &World<'_>, sink: &mut Sink<'_>) -> Option<S
     }
     if let Some(table) = &form.table {
         return verified::table(table, world, sink);
+    }
+    if let Some(pointer) = &form.json {
+        return json_pointer(pointer, sink);
+    }
+    if let Some(field) = &form.form {
+        return form_field(field, sink);
     }
     if form.ip.is_some() {
         return Some(Source::Ip);

@@ -9,6 +9,7 @@
 
 mod algorithms;
 mod answers;
+mod bodies;
 mod classes;
 mod client_address;
 mod collections;

@@ -22,11 +22,16 @@ record! {
         optional api_key: ApiKeySource,
         /// The user of HTTP basic authentication: a name only, not checked.
         optional basic: BasicWord,
+        /// A string or whole number in a JSON body, by its JSON pointer (RFC 6901), such as `/user/name`: a name only, not
+        /// checked.
+        optional json: String,
+        /// A field of a form in the body (`application/x-www-form-urlencoded`): a name only, not checked.
+        optional form: String,
         /// The client address.
         optional ip: Presence,
         /// A column of the row that another identity's value names.
         optional table: TableSourceForm,
-        /// Several sources: the first that is present wins, each its own namespace.
+        /// Several sources: the first that is present wins, each its own namespace; `json` and `form` are one.
         optional sources: Vec<At<SourceItem>>,
         /// Whose word a header or cookie is.
         optional from: From,

@@ -210,6 +210,7 @@ fn client_written(place: usize, identities: &[Identity]) -> Option<&'static str>
                 Source::Query { .. } => return Some("the query"),
                 Source::Path { .. } => return Some("the path"),
                 Source::BasicUser => return Some("an unverified name"),
+                Source::Json { .. } | Source::Form { .. } => return Some("the body"),
                 Source::Table { value_of, .. } => left.push(*value_of),
                 _ => {}
             }

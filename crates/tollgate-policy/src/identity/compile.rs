@@ -2,7 +2,7 @@
 
 use http::HeaderName;
 
-use super::{Credential, Identity, Source, fold};
+use super::{Credential, Identity, Pointer, Source, fold};
 use crate::lookups::{KeyColumn, TableUse, TokenUse, Uses};
 use crate::settings::{self, ApiKeyAt, JwtKeys};
 
@@ -67,6 +67,14 @@ impl Compiled {
             }
             settings::Source::Path { segment } => Source::Path { segment: *segment },
             settings::Source::BasicUser => Source::BasicUser,
+            settings::Source::Json { pointer } => {
+                let pointer =
+                    Pointer::parse(pointer).map_err(|bad| format!("{pointer:?} is {bad}"))?;
+                Source::Json { pointer, place: first_of_body(settings, identity) }
+            }
+            settings::Source::Form { field } => {
+                Source::Form { field: field.clone(), place: first_of_body(settings, identity) }
+            }
             settings::Source::Ip => Source::Ip,
             settings::Source::Jwt { claim, header: name, keys, issuer, audience } => {
                 let token = TokenUse::new(header(name)?, keys, issuer, audience, identity);
@@ -118,6 +126,15 @@ impl Compiled {
             self.credentials.len() - 1
         }))
     }
+}
+
+/// The place of the identity's first source that is in the body.
+fn first_of_body(settings: &settings::Settings, identity: usize) -> u8 {
+    let sources = settings.identities.get(identity).map_or(&[][..], |known| &known.sources);
+    let in_body = |source: &settings::Source| {
+        matches!(source, settings::Source::Json { .. } | settings::Source::Form { .. })
+    };
+    sources.iter().position(in_body).and_then(|place| u8::try_from(place).ok()).unwrap_or_default()
 }
 
 /// The name of a header.

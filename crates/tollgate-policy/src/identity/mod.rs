@@ -1,10 +1,13 @@
 //! Who is asking: named identities, and how their values are found in a request.
 
 mod basic;
+mod body;
 mod compile;
 mod cookie;
 mod escapes;
 mod fold;
+mod json;
+mod pointer;
 mod resolve;
 mod single;
 mod sources;
@@ -13,10 +16,29 @@ use http::HeaderName;
 
 use crate::settings::From;
 
+pub(crate) use body::may_speak as body_may_speak;
 pub(crate) use compile::{compile, describe, header as compile_header, spelt};
 pub(crate) use fold::fold;
+pub(crate) use pointer::{BadPointer, Pointer};
 pub(crate) use resolve::{Asker, LookedUp, Resolved};
 pub(crate) use single::{Single, single};
+
+impl Identity {
+    /// Whether it is looked for in the request's body.
+    pub(crate) fn reads_body(&self) -> bool {
+        self.sources
+            .iter()
+            .any(|source| matches!(source, Source::Json { .. } | Source::Form { .. }))
+    }
+
+    /// The identities whose values it looks up.
+    pub(crate) fn looked_up(&self) -> impl Iterator<Item = usize> {
+        self.sources.iter().filter_map(|source| match source {
+            Source::Table { value_of, .. } => Some(*value_of),
+            _ => None,
+        })
+    }
+}
 
 /// A compiled identity.
 #[derive(Debug)]
@@ -29,7 +51,8 @@ pub(crate) struct Identity {
     pub(crate) fold: bool,
 }
 
-/// Where a value comes from, with names looked up.
+/// Where a value comes from, with names looked up. What a body says is one name however it is written, so `json` and `form`
+/// count under the place of the first of them.
 #[derive(Debug)]
 enum Source {
     Header { name: HeaderName, from: From },
@@ -39,6 +62,8 @@ enum Source {
     Jwt { token: usize, claim: String },
     ApiKey { credential: usize, column: usize },
     BasicUser,
+    Json { pointer: Pointer, place: u8 },
+    Form { field: String, place: u8 },
     Ip,
     Table { table: usize, index: usize, value_of: usize, column: usize },
 }

@@ -7,7 +7,9 @@ use http::HeaderName;
 use sha2::{Digest, Sha256};
 
 use super::resolve::{ABSENT, AMBIGUOUS, Row, with_text};
-use super::{Asker, Credential, Resolved, Single, basic, cookie, escapes, single};
+use super::{
+    Asker, Credential, Pointer, Resolved, Single, basic, body, cookie, escapes, json, single,
+};
 use crate::Facts;
 use crate::lookups::{Claims, Lookups};
 use crate::settings::ApiKeyAt;
@@ -31,7 +33,7 @@ impl Asker<'_, '_> {
 
     #[inline(never)]
     pub(super) fn parameter(&mut self, name: &str, place: u8, fold: bool) -> Resolved {
-        let text = single(escapes::parameters(self.facts.query.unwrap_or(""), name));
+        let text = single(escapes::parameters(self.facts.query.unwrap_or("").as_bytes(), name));
         self.taken(text, place, fold)
     }
 
@@ -46,6 +48,24 @@ impl Asker<'_, '_> {
     pub(super) fn basic_user(&mut self, place: u8, fold: bool) -> Resolved {
         let field = self.facts.headers.single(&http::header::AUTHORIZATION);
         self.taken(field.map(|field| basic::user(field).unwrap_or_default()), place, fold)
+    }
+
+    #[inline(never)]
+    pub(super) fn in_json(&mut self, pointer: &Pointer, place: u8, fold: bool) -> Resolved {
+        let text = match self.body() {
+            body::Content::Json(document) => json::value(document, pointer),
+            other => other.says_nothing(),
+        };
+        self.taken(text, place, fold)
+    }
+
+    #[inline(never)]
+    pub(super) fn in_form(&mut self, field: &str, place: u8, fold: bool) -> Resolved {
+        let text = match self.body() {
+            body::Content::Form(pairs) => single(escapes::parameters(pairs, field)),
+            other => other.says_nothing(),
+        };
+        self.taken(text, place, fold)
     }
 
     #[inline(never)]
@@ -162,12 +182,19 @@ impl Asker<'_, '_> {
     }
 }
 
+impl<'a> Asker<'_, 'a> {
+    fn body(&self) -> body::Content<'a> {
+        body::content(self.facts, self.policy.settings().gateway.max_identity_body)
+    }
+}
+
 /// The digest of the API key that was presented.
 fn presented(credential: &Credential, facts: &Facts<'_>) -> Single<[u8; 32]> {
     let digest = |key: &[u8]| <[u8; 32]>::from(Sha256::digest(key));
     match (&credential.at, &credential.header) {
         (ApiKeyAt::Query(name), _) => {
-            single(escapes::parameters(facts.query.unwrap_or(""), name)).map(|key| digest(&key))
+            single(escapes::parameters(facts.query.unwrap_or("").as_bytes(), name))
+                .map(|key| digest(&key))
         }
         (ApiKeyAt::Header(_), None) => Single::Absent,
         (ApiKeyAt::Header(_), Some(name)) => facts

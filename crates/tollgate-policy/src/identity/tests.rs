@@ -1,5 +1,7 @@
 //! Identities: what each source finds, whose word counts, and which keys come of it.
 
+mod bodies;
+
 use std::fs;
 
 use crate::testing::{Request, at, policy, settings_in};

@@ -200,6 +200,8 @@ fn whose_word_counts() {
         ("", "cookie: sid, from: anyone"),
         ("", "query: user"),
         ("", "basic: user"),
+        ("", "json: /user"),
+        ("", "form: user"),
         ("", "path: 1"),
     ] {
         assert_eq!(errors(&policy(head, source)), Vec::<String>::new(), "{head} {source}");
@@ -218,7 +220,13 @@ fn identities() {
         ("{ query: a, from: anyone }", "2:21", &["`from` goes with `header` and `cookie`"]),
         ("{ header: \"x y\", from: anyone }", "2:19", &["no header name"]),
         ("{ path: 300 }", "2:17", &["no segment 300"]),
-        ("{ json: /user }", "2:11", &["not in this version", "`api_key`"]),
+        ("{ client_certificate: subject }", "2:11", &["not in this version", "`api_key`"]),
+        ("{ json: user.name }", "2:17", &["no JSON pointer", "write `/user/name`"]),
+        ("{ json: \"$.user\" }", "2:17", &["no JSON pointer", "write `/user`"]),
+        ("{ json: /user~name }", "2:17", &["no JSON pointer", "write `~0` for a `~`"]),
+        ("{ form: \"\" }", "2:17", &["a form's field without a name"]),
+        ("{ json: /user, from: anyone }", "2:24", &["`from` goes with `header` and `cookie`"]),
+        ("{ json: /user, form: user }", "2:24", &["a source beside another", "write a list"]),
         ("user", "2:9", &["no identity source"]),
         ("{ basic: password }", "2:18", &["write one of `user`"]),
         ("{ query: a, fold: upper }", "2:27", &["`case`, `none`"]),
@@ -292,6 +300,7 @@ fn addresses() {
         ("mode: shadows", "1:7", "did you mean `shadow`?"),
         ("default: deny", "1:10", "`admit`, `refuse`"),
         ("gateway: { max_headers: 0 }", "1:25", "10 to 10000"),
+        ("gateway: { max_identity_body: 0 }", "1:31", "1 to 16777216"),
         ("gateway: { drain_timeout: 2d }", "1:27", "`1d`"),
         ("tables: { t: { file: t.txt } }", "1:22", "no table file"),
         ("tables: { t: { file: t.csv } }", "1:22", "cannot be read"),
@@ -391,7 +400,7 @@ fn what_is_wrong_once_is_said_once() {
         let found = errors(&with_limit(limit));
         assert!(found.len() == 1 && found[0].contains(words), "{found:#?}");
     }
-    for identity in ["{ json: /user }", "{ heder: x-user, from: anyone }"] {
+    for identity in ["{ degrade: x }", "{ heder: x-user, from: anyone }"] {
         let found = errors(&format!("identity: {{ user: {identity} }}\nroutes: []\n"));
         assert_eq!(found.len(), 1, "{found:#?}");
     }

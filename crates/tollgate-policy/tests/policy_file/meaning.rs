@@ -135,7 +135,7 @@ fn everything_at_the_top() {
          count_preflight: false\nheaders: none\nreset: delta\nretry_jitter: 20%\n\
          upstreams: { a: { servers: [\"127.0.0.1:1\", \"[::1]:2\", \"app.internal:3\"] } }\n\
          client_address: { trusted_hops: 2, header: Forwarded, ipv6_prefix: 128, nat64: true }\n\
-         gateway: { header_timeout: 5s, max_body_bytes: 1000, max_connections: 7 }\n\
+         gateway: { header_timeout: 5s, max_body_bytes: 1000, max_identity_body: 9, max_connections: 7 }\n\
          routes: [{ limits: [] }, { limits: [], count_preflight: true }]\n",
     )
     .settings;
@@ -151,6 +151,7 @@ fn everything_at_the_top() {
     assert!(settings.client_address.nat64);
     assert_eq!(settings.gateway.header_timeout, Micros::from_secs(5));
     assert_eq!(settings.gateway.max_body_bytes, Some(1000));
+    assert_eq!(settings.gateway.max_identity_body, 9);
     assert_eq!(settings.gateway.max_connections, 7);
     let preflight: Vec<bool> = settings.routes.iter().map(|r| r.count_preflight).collect();
     assert_eq!(preflight, [false, true]);
@@ -189,7 +190,7 @@ fn every_source() {
          \x20 g: { api_key: { header: X-Key, table: keys, column: user } }\n\
          \x20 h: { api_key: { query: key, table: keys, column: user }, default: nobody }\n\
          \x20 i: { table: { name: plans, key_column: user, value_of: g, column: plan }, default: free }\n\
-         \x20 j: { sources: [{ query: a }, { query: b }], default: x }\n\
+         \x20 j: { sources: [{ json: /a/~1b }, { form: Us er }], default: x }\n\
          routes: []\n",
         &Surroundings::new(directory.path()),
     )
@@ -229,6 +230,8 @@ fn every_source() {
     assert!(matches!(sources[15], Source::Table { table: 1, value_of: 6, .. }));
     assert_eq!(settings.identities[3].fold, Fold { case: true });
     assert_eq!(settings.identities[7].default.as_deref(), Some("nobody"));
+    assert!(matches!(sources[16], Source::Json { pointer } if pointer == "/a/~1b"));
+    assert!(matches!(sources[17], Source::Form { field } if field == "Us er"));
     assert_eq!(settings.identities[9].sources.len(), 2);
     let TableRows::Inline(rows) = &settings.tables[1].rows else { panic!("no rows") };
     // A number in a table is the text that stands there.

@@ -78,6 +78,8 @@ fn a_class_that_a_client_can_write() {
         ("{ cookie: p, from: anyone, default: free }", "a cookie from anyone"),
         ("{ query: p, default: free }", "the query"),
         ("{ basic: user, default: free }", "an unverified name"),
+        ("{ json: /plan, default: free }", "the body"),
+        ("{ form: plan, default: free }", "the body"),
         ("{ table: { name: t, value_of: user, column: plan }, default: free }", "the query"),
     ] {
         let found = warnings(&format!(

@@ -2,12 +2,14 @@
 
 mod answer;
 mod drain;
+mod inbound;
 mod relay;
 mod silence;
 mod upload;
 
 pub(crate) use answer::ResponseBody;
 pub(crate) use drain::{DRAINED, drain};
+pub(crate) use inbound::Inbound;
 pub(crate) use relay::Relay;
 pub(crate) use silence::Silence;
 pub(crate) use upload::{Upload, UploadFailure, UploadWatch};

@@ -8,10 +8,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
-use hyper::body::Incoming;
 use tollgate_store::{Clock, SystemClock};
 
-use super::{BodyError, Silence};
+use super::{BodyError, Inbound, Silence};
 use crate::connection::Pace;
 
 /// A request's body. One that is empty costs nothing.
@@ -26,7 +25,7 @@ pub(crate) enum Upload {
 /// A body as it arrives.
 #[derive(Debug)]
 pub(crate) struct Streamed {
-    incoming: Incoming,
+    incoming: Inbound,
     left: u64,
     silence: Silence,
     clock: Arc<SystemClock>,
@@ -80,7 +79,7 @@ impl UploadWatch {
 impl Upload {
     /// `incoming`, of at most `most` bytes, and silent for at most `longest`; it comes over `pace`'s connection.
     pub(crate) fn new(
-        incoming: Incoming,
+        incoming: Inbound,
         (most, longest): (Option<u64>, Duration),
         clock: &Arc<SystemClock>,
         pace: &Arc<Pace>,

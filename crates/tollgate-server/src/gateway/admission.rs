@@ -3,7 +3,7 @@
 use http::request::Parts;
 use tollgate_core::Micros;
 use tollgate_http::{Answer, Problem, facts_of};
-use tollgate_policy::{Decision, Ruling, Verdict};
+use tollgate_policy::{Decision, Facts, Ruling, Verdict};
 use tollgate_store::{Clock, Stopwatch};
 
 use super::passing::Visit;
@@ -22,8 +22,19 @@ pub(super) enum Admission {
     Answered(Answer),
 }
 
+impl Visit<'_> {
+    /// What is known of the request of `parts`; of its `body`, where that was read.
+    pub(super) fn facts<'f>(&'f self, parts: &'f Parts, body: Option<&'f [u8]>) -> Facts<'f> {
+        let peer = self.client.peer.map(|peer| peer.ip());
+        let mut facts = facts_of(self.live.client_address(), peer, parts);
+        facts.listener = Some(self.client.listener());
+        facts.body = body;
+        facts
+    }
+}
+
 impl Gateway {
-    /// Decides the request of `parts`, and waits where it is delayed.
+    /// Decides the request of `parts`, of whose `body` is known what was read ahead, and waits where it is delayed.
     ///
     /// # Errors
     /// [`ClientGone`] where the client left while it waited; what was taken is given back.
@@ -31,10 +42,9 @@ impl Gateway {
         &self,
         visit: &Visit<'_>,
         parts: &Parts,
+        body: Option<&[u8]>,
     ) -> Result<Admission, ClientGone> {
-        let peer = visit.client.peer.map(|peer| peer.ip());
-        let mut facts = facts_of(visit.live.client_address(), peer, parts);
-        facts.listener = Some(visit.client.listener());
+        let facts = visit.facts(parts, body);
         let watch = Stopwatch::start();
         let ruling =
             self.engine.decide_under(&visit.live.bound, &facts, self.clock.now(), None).await;

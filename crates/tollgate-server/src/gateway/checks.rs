@@ -3,14 +3,15 @@
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
 use http::{HeaderMap, Method, StatusCode, Version};
-use hyper::body::{Body, Incoming};
+use hyper::body::Body;
 use tollgate_http::{Answer, Problem};
 use tollgate_policy::settings::GatewaySettings;
 
 use super::hop_by_hop::is_plainly_coded;
+use crate::body::Inbound;
 
 /// The answer to a request that is not even decided; `None` where it is sound.
-pub(super) fn fault(parts: &Parts, body: &Incoming, settings: &GatewaySettings) -> Option<Answer> {
+pub(super) fn fault(parts: &Parts, body: &Inbound, settings: &GatewaySettings) -> Option<Answer> {
     let (status, detail) = complaint(parts, body.size_hint().lower(), settings)?;
     Some(Problem::new(status, detail).answer())
 }

@@ -10,6 +10,7 @@ mod moments;
 mod outgoing;
 mod own;
 mod passing;
+mod reading_ahead;
 #[cfg(test)]
 pub(crate) mod tests;
 mod ticket;
@@ -30,7 +31,7 @@ use tollgate_store::{Clock, SystemClock};
 
 use crate::GatewayStore;
 use crate::arrivals::Arrivals;
-use crate::body::ResponseBody;
+use crate::body::{Inbound, ResponseBody};
 use crate::connection::{Client, Places};
 use crate::metrics::Metrics;
 use crate::waiting::WaitingRoom;
@@ -101,13 +102,17 @@ impl Gateway {
         let body = !hyper::body::Body::is_end_stream(request.body());
         let turn = client.pace.begin(body, &self.metrics.in_flight);
         let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client };
-        let (parts, body) = request.into_parts();
+        let (parts, incoming) = request.into_parts();
+        let mut body = Inbound::new(incoming);
         let response = match checks::fault(&parts, &body, visit.live.settings()) {
             Some(fault) => visit.own(fault, &parts, body),
-            None => match self.admit(&visit, &parts).await? {
-                Admission::Answered(answer) => visit.own(answer, &parts, body),
-                Admission::Passes(ticket) => visit.pass(parts, body, ticket).await,
-            },
+            None => {
+                visit.read_ahead(&parts, &mut body).await;
+                match self.admit(&visit, &parts, body.whole()).await? {
+                    Admission::Answered(answer) => visit.own(answer, &parts, body),
+                    Admission::Passes(ticket) => visit.pass(parts, body, ticket).await,
+                }
+            }
         };
         Ok(response.map(|body| body.with_turn(turn)))
     }

@@ -5,33 +5,31 @@ use std::sync::Arc;
 use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode};
-use hyper::body::{Body, Incoming};
 use tollgate_http::{Answer, Problem};
 
 use super::hop_by_hop;
 use super::passing::Visit;
-use crate::body::{DRAINED, ResponseBody, UploadFailure, drain};
+use crate::body::{Inbound, ResponseBody, UploadFailure, drain};
 use crate::upstream::SendError;
 
 impl Visit<'_> {
-    /// `answer` to the request of `parts`, whose body was not read. A short body is read away, and the connection lives on;
+    /// `answer` to the request of `parts`, whose body nobody takes. A short body is read away, and the connection lives on;
     /// before a long one, one that the client has not begun to send, or one whose end is a matter of opinion, it is closed. The answer goes first either way.
     pub(super) fn own(
         &self,
         answer: Answer,
         parts: &Parts,
-        body: Incoming,
+        body: Inbound,
     ) -> Response<ResponseBody> {
         self.gateway.metrics().answered(answer.status);
         let mut response = answer.into_response(&parts.method).map(ResponseBody::own);
-        if body.is_end_stream() {
+        if body.has_come() {
             return response;
         }
-        let short = body.size_hint().upper().is_none_or(|length| length <= DRAINED);
         let sure = hop_by_hop::is_plainly_coded(&parts.headers);
-        if short && sure && !parts.headers.contains_key(EXPECT) {
+        if body.is_short() && sure && !parts.headers.contains_key(EXPECT) {
             let pace = Arc::clone(&self.client.pace);
-            tokio::spawn(drain(body, self.live.body_timeout(), pace));
+            tokio::spawn(drain(body.rest(), self.live.body_timeout(), pace));
         } else {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -5,12 +5,11 @@ use std::sync::Arc;
 use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
 use http::{Method, Response, StatusCode, Version};
-use hyper::body::Incoming;
 use tollgate_http::Problem;
 
 use super::outgoing::{self, Outgoing};
 use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
-use crate::body::{Relay, ResponseBody, Upload};
+use crate::body::{Inbound, Relay, ResponseBody, Upload};
 use crate::connection::Client;
 use crate::upstream::SendError;
 
@@ -27,7 +26,7 @@ impl Visit<'_> {
     pub(super) async fn pass(
         &self,
         mut parts: Parts,
-        body: Incoming,
+        body: Inbound,
         mut ticket: Ticket,
     ) -> Response<ResponseBody> {
         let Some(pool) = self.live.pool(ticket.route()) else {
@@ -35,6 +34,11 @@ impl Visit<'_> {
             return self.own(Problem::new(StatusCode::NOT_FOUND, detail).answer(), &parts, body);
         };
         let method = parts.method.clone();
+        if let Some(failure) = body.failure() {
+            // It stays charged, as one whose body fails on its way.
+            ticket.departure().leave();
+            return self.failed(&SendError::Upload(failure), &method, ticket);
+        }
         let upgraded = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
         let bounds = (self.live.settings().max_body_bytes, self.live.body_timeout());
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);

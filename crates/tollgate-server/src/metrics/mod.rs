@@ -7,6 +7,7 @@
 mod answers;
 mod histogram;
 mod labels;
+mod read_ahead;
 mod recorder;
 mod shared;
 mod store;
@@ -30,12 +31,14 @@ use tollgate_policy::{LimitReport, Rejection};
 use tollgate_store::{SharedStore, Usage};
 
 pub use histogram::Histogram;
+pub use read_ahead::ReadAhead;
 pub use recorder::Recorder;
 pub use upstream::{ServerMetrics, UpstreamError};
 
 use answers::Answers;
 use histogram::Scale;
 use labels::{Build, Limit, LimitOutcome, Outcome, Reason, ReloadResult, RouteOutcome};
+use read_ahead::BodiesRead;
 use recorder::LabelSets;
 
 /// Recorded in nanoseconds, from 100 ns to 100 ms.
@@ -84,6 +87,7 @@ pub struct Metrics {
     delay_seconds: Histogram,
     decision_seconds: Histogram,
     answers: Answers,
+    bodies_read: BodiesRead,
     reloads: Family<ReloadResult, Counter>,
     policy_version: Gauge,
     policy_loaded: Gauge<f64, AtomicU64>,
@@ -133,6 +137,7 @@ impl Metrics {
             delay_seconds: Histogram::new(&DELAY_SECONDS),
             decision_seconds: Histogram::new(&DECISION_SECONDS),
             answers: Answers::default(),
+            bodies_read: BodiesRead::default(),
             reloads: Family::default(),
             policy_version: Gauge::default(),
             policy_loaded: Gauge::default(),
@@ -181,6 +186,7 @@ impl Metrics {
     fn register_process(&mut self) {
         let mut add = Adder(&mut self.registry);
         add.metric("answers", "Answers of our own, by status", &self.answers.family);
+        self.bodies_read.register(&mut add);
         add.metric("connections", "Client connections that are open", &self.connections);
         add.metric(
             "connections_rejected",
@@ -248,6 +254,11 @@ impl Metrics {
     /// Records an answer of our own, a refusal or a problem.
     pub fn answered(&self, status: http::StatusCode) {
         self.answers.count(status.as_u16());
+    }
+
+    /// Records that a body was read before its request was decided.
+    pub fn read_ahead(&self, result: ReadAhead) {
+        self.bodies_read.count(result);
     }
 
     /// The series of one upstream server.

@@ -1,0 +1,33 @@
+//! Requests whose limits count by what their body says: it is read before they are decided.
+
+use http::request::Parts;
+use hyper::body::Body;
+use tollgate_policy::Mode;
+
+use super::passing::Visit;
+use crate::body::{Inbound, UploadFailure};
+use crate::metrics::ReadAhead;
+
+impl Visit<'_> {
+    /// Reads `body` ahead, where the request of `parts` cannot be decided without. Nothing else is ever held back.
+    pub(super) async fn read_ahead(&self, parts: &Parts, body: &mut Inbound) {
+        if !self.live.bound.reads_bodies() || body.is_end_stream() {
+            return;
+        }
+        let facts = self.facts(parts, None);
+        if self.gateway.engine.mode() == Mode::Off || !self.live.bound.needs_body(&facts) {
+            return;
+        }
+        let most = self.live.settings().max_identity_body;
+        body.read_ahead(most, self.live.body_timeout()).await;
+        if body.has_come() {
+            self.client.pace.read_to_the_end();
+        }
+        self.gateway.metrics().read_ahead(match body.failure() {
+            None if body.whole().is_some() => ReadAhead::Whole,
+            None => ReadAhead::TooLarge,
+            Some(UploadFailure::Silent) => ReadAhead::Silent,
+            Some(UploadFailure::TooLarge | UploadFailure::Broken) => ReadAhead::Broken,
+        });
+    }
+}
