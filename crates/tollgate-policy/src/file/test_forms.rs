@@ -47,6 +47,8 @@ record! {
         optional headers: Vec<Named<String>>,
         /// The user of HTTP basic authentication.
         optional basic: String,
+        /// The body.
+        optional body: String,
         /// What the upstream answers.
         optional status: u64,
         /// How long the upstream takes.

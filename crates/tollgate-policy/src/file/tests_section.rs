@@ -134,7 +134,7 @@ fn template(step: &StepForm, common: Option<&CommonForm>, sink: &mut Sink<'_>) -
         path: text(&step.path, common.map(|common| &common.path)),
         headers: headers(step, common),
         basic: text(&step.basic, common.map(|common| &common.basic)),
-        body: step.body.as_ref().map(|body| body.value.clone()),
+        body: text(&step.body, common.map(|common| &common.body)),
         cost: step.cost.as_ref().map(|cost| cost.value),
         status: status.and_then(|status| answer(status, sink)),
         duration: duration.map(|duration| duration.value.0),
