@@ -1,6 +1,7 @@
 //! Rate limiting on the HTTP wire, for every door that speaks it.
 //!
 //! - [`client_address`]: which address a request is counted by, from the socket's peer and one forwarding header.
+//! - [`proxy_protocol`]: whose connection a balancer passes on; [`trace_context`]: what of a trace may be carried on.
 //! - [`facts_of`]: what a policy must know of a request.
 //! - [`Responder`]: a decision in the form that clients obey: `RateLimit` fields, `Retry-After`, and the whole answer to
 //!   a refused request.
@@ -14,9 +15,11 @@ mod facts;
 mod fields;
 mod prepared;
 mod problem;
+pub mod proxy_protocol;
 mod responder;
 mod rule;
 mod stated;
+pub mod trace_context;
 
 pub use answer::Answer;
 pub use facts::facts_of;
