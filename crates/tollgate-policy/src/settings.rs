@@ -11,11 +11,15 @@ use tollgate_store::{OnStoreFailure, SyncMode};
 
 use crate::{ClientAddress, Mode};
 
+mod access_log;
 mod listener;
 #[cfg(feature = "redis")]
 mod redis;
 mod store;
 
+pub use access_log::{
+    AccessLogSettings, LogField, LogFormat, LogPart, LogSample, LogTarget, Share,
+};
 pub use listener::{ListenAt, Listener};
 #[cfg(feature = "redis")]
 pub use redis::StoreSettingsError;
@@ -52,6 +56,12 @@ pub struct Settings {
     pub answers: Answers,
     /// Time and size limits of the gateway.
     pub gateway: GatewaySettings,
+    /// What is written of each request; `None`: nothing.
+    pub access_log: Option<AccessLogSettings>,
+    /// What becomes of the trace context that a request carries.
+    pub trace_context: TraceContext,
+    /// Whether requests and their answers carry an `x-request-id`.
+    pub request_id: bool,
 }
 
 impl Settings {
@@ -412,6 +422,18 @@ pub enum DefaultRoute {
     Refuse,
 }
 
+/// What becomes of the trace context (`traceparent`, `tracestate`) that a request carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TraceContext {
+    /// It is passed on where it is valid; where it is absent or malformed a trace begins here.
+    #[default]
+    Begin,
+    /// It is passed on where it is valid; what is malformed is dropped.
+    Pass,
+    /// It is left as it came.
+    Leave,
+}
+
 /// How answers describe limits.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answers {
@@ -469,6 +491,8 @@ pub struct GatewaySettings {
     pub max_identity_body: usize,
     /// Most connections in.
     pub max_connections: usize,
+    /// Most connections in from one address, cut to its prefix; `None` is unlimited.
+    pub max_connections_per_address: Option<usize>,
     /// Most requests that wait for their delay.
     pub max_waiting: usize,
     /// Idle connections kept to each upstream server.

@@ -9,7 +9,7 @@ use super::scalars::text_of;
 use super::shape::{At, Shape, choice, into_schema};
 use super::sink::Sink;
 use crate::Mode;
-use crate::settings::{Answers, DefaultRoute, HeaderFamily, ResetForm};
+use crate::settings::{Answers, DefaultRoute, HeaderFamily, ResetForm, TraceContext};
 
 /// A family of header fields, or none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +30,12 @@ choice! { ResetForm, "form of the reset time" {
 choice! { DefaultRoute, "outcome where no route matches" {
     "admit" => DefaultRoute::Admit,
     "refuse" => DefaultRoute::Refuse,
+} }
+
+choice! { TraceContext, "treatment of the trace context" {
+    "begin" => TraceContext::Begin,
+    "pass" => TraceContext::Pass,
+    "leave" => TraceContext::Leave,
 } }
 
 choice! { Mode, "mode" {

@@ -61,7 +61,7 @@ impl Shape for HopsHeader {
 
 /// A network in CIDR form, or a single address.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Network(IpNet);
+pub(crate) struct Network(pub(crate) IpNet);
 
 impl Shape for Network {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<Network> {

@@ -29,12 +29,14 @@ record! {
         /// Most header fields; 100.
         optional max_headers: u64,
         /// Largest request body, in bytes, or `unlimited` (default).
-        optional max_body_bytes: BodyBytes,
+        optional max_body_bytes: UpTo,
         /// Longest body, in bytes, in which `json` and `form` identities are looked for; 65536. So much of a request is read
         /// before it is decided, where one of its limits counts by such an identity.
         optional max_identity_body: u64,
         /// Most connections in; 10000.
         optional max_connections: u64,
+        /// Most connections in from one address, which is cut to `ipv6_prefix`, or `unlimited` (default).
+        optional max_connections_per_address: UpTo,
         /// Most requests that wait for their delay; 10000.
         optional max_waiting: u64,
         /// Idle connections kept to each upstream server; 64.
@@ -42,15 +44,15 @@ record! {
     }
 }
 
-/// A number of bytes, or `unlimited`.
+/// A number, or `unlimited`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct BodyBytes(Option<u64>);
+pub(crate) struct UpTo(Option<u64>);
 
-impl Shape for BodyBytes {
-    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<BodyBytes> {
+impl Shape for UpTo {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<UpTo> {
         match &node.value {
-            Value::Scalar(text) if text == "unlimited" => Some(BodyBytes(None)),
-            _ => u64::decode(node, sink).map(|bytes| BodyBytes(Some(bytes))),
+            Value::Scalar(text) if text == "unlimited" => Some(UpTo(None)),
+            _ => u64::decode(node, sink).map(|most| UpTo(Some(most))),
         }
     }
 
@@ -74,6 +76,7 @@ impl Default for GatewaySettings {
             max_body_bytes: None,
             max_identity_body: 64 << 10,
             max_connections: 10_000,
+            max_connections_per_address: None,
             max_waiting: 10_000,
             max_idle_per_server: 64,
         }
@@ -108,6 +111,15 @@ fn count(
     }
 }
 
+fn per_address(form: &At<UpTo>, sink: &mut Sink<'_>) -> Option<usize> {
+    let most = usize::try_from(form.value.0?).unwrap_or(usize::MAX);
+    if most == 0 {
+        let help = "write 1 or more, or `unlimited`";
+        sink.error(form.span, "no address could connect".to_owned(), help.to_owned());
+    }
+    Some(most)
+}
+
 /// The section's meaning.
 pub(crate) fn gateway(section: Option<&At<GatewayForm>>, sink: &mut Sink<'_>) -> GatewaySettings {
     let mut said = GatewaySettings::default();
@@ -124,6 +136,9 @@ pub(crate) fn gateway(section: Option<&At<GatewayForm>>, sink: &mut Sink<'_>) ->
     count(&form.max_connections, 1..=10_000_000, &mut said.max_connections, sink);
     count(&form.max_waiting, 0..=10_000_000, &mut said.max_waiting, sink);
     count(&form.max_idle_per_server, 0..=100_000, &mut said.max_idle_per_server, sink);
+    if let Some(most) = &form.max_connections_per_address {
+        said.max_connections_per_address = per_address(most, sink);
+    }
     if let Some(bytes) = &form.max_body_bytes {
         said.max_body_bytes = bytes.value.0;
     }

@@ -1,8 +1,12 @@
 //! `listen:` and `listeners:`, where the gateway listens and what is spoken there.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 
-use super::collections::Named;
+use ipnet::IpNet;
+
+use super::client_address::Network;
+use super::collections::{AtLeastOne, Named};
 use super::diagnostic::Span;
 use super::names::Known;
 use super::policy_file::PolicyFile;
@@ -20,6 +24,9 @@ record! {
         /// An address and a port such as `127.0.0.1:8080`, `unix:/run/tollgate.sock` for a Unix socket, or `systemd:NAME` for a
         /// socket that the process was started with.
         required listen: String,
+        /// Networks of balancers whose connections begin with a PROXY protocol header (version 1 or 2), and must. The address in it
+        /// takes the place of the socket's peer. Others speak without one.
+        optional proxy_protocol: AtLeastOne<Network>,
     }
 }
 
@@ -48,7 +55,19 @@ pub(crate) fn listeners(file: &PolicyFile, sink: &mut Sink<'_>) -> Vec<Listener>
 fn listener(named: &Named<ListenerForm>, sink: &mut Sink<'_>) -> Option<Listener> {
     let form = &named.value.as_ref()?.value;
     let listen = form.listen.as_ref()?;
-    Some(Listener::new(named.name.as_str(), place(&listen.value, listen.span, sink)?))
+    let mut made = Listener::new(named.name.as_str(), place(&listen.value, listen.span, sink)?);
+    made.proxy_protocol = proxy_protocol(form, &made.at, sink);
+    Some(made)
+}
+
+fn proxy_protocol(form: &ListenerForm, at: &ListenAt, sink: &mut Sink<'_>) -> Arc<[IpNet]> {
+    let Some(networks) = &form.proxy_protocol else { return Arc::default() };
+    if matches!(at, ListenAt::Unix(_)) {
+        let message = "whoever connects to a Unix socket has no address".to_owned();
+        let help = "leave `proxy_protocol` out, or listen on an address and a port";
+        sink.error(networks.name, message, help.to_owned());
+    }
+    networks.value.0.iter().map(|network| network.value.0).collect()
 }
 
 fn refuse_without_upstreams(file: &PolicyFile, sink: &mut Sink<'_>) {

@@ -7,6 +7,7 @@
 //! Each section of the file has a module here, which declares its forms and what they mean. A form's one declaration
 //! decodes it, knows its fields and is its part of the JSON Schema.
 
+mod access_log;
 mod algorithms;
 mod answers;
 mod bodies;

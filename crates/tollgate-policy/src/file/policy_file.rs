@@ -1,5 +1,6 @@
 //! The whole file: its sections, in the order in which each needs what others declare.
 
+use super::access_log::{AccessLogForm, access_log};
 use super::answers::{FamilyWord, Percent, answers};
 use super::client_address::{ClientAddressForm, client_address};
 use super::collections::{Named, OneOrMany};
@@ -17,7 +18,7 @@ use super::test_case::TestCase;
 use super::test_forms::TestForm;
 use super::tests_section::tests;
 use super::upstreams::{UpstreamForm, socket, upstreams};
-use crate::settings::{DefaultRoute, Listener, ResetForm, Settings};
+use crate::settings::{DefaultRoute, Listener, ResetForm, Settings, TraceContext};
 use crate::{Hops, Mode};
 
 record! {
@@ -57,6 +58,13 @@ record! {
         optional retry_jitter: Percent,
         /// Time and size limits of the gateway.
         optional gateway: GatewayForm,
+        /// A line for each request, or for a share of them; without it none is written.
+        optional access_log: AccessLogForm,
+        /// `begin` (default): a valid W3C trace context is passed on, and where there is none a trace begins here. `pass`: one that is
+        /// malformed is dropped. `leave`: it is left as it came.
+        optional trace_context: TraceContext,
+        /// Whether requests and their answers carry an `x-request-id` (default): a trusted peer's own, otherwise a new one.
+        optional request_id: bool,
         /// The policy's own tests; `tollgate test` runs them.
         optional tests: Vec<At<TestForm>>,
     }
@@ -106,6 +114,12 @@ impl PolicyFile {
                 sink,
             ),
             gateway: gateway(self.gateway.as_ref(), sink),
+            access_log: access_log(self.access_log.as_ref(), sink),
+            trace_context: self
+                .trace_context
+                .as_ref()
+                .map_or(TraceContext::default(), |said| said.value),
+            request_id: self.request_id.as_ref().is_none_or(|said| said.value),
         };
         (settings, tests(self.tests.as_ref(), &names.limits, sink))
     }

@@ -5,6 +5,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use ipnet::IpNet;
+
 /// A listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listener {
@@ -12,6 +14,8 @@ pub struct Listener {
     pub name: Arc<str>,
     /// Where it listens.
     pub at: ListenAt,
+    /// Networks whose connections begin with a PROXY protocol header; others speak as if there were none.
+    pub proxy_protocol: Arc<[IpNet]>,
 }
 
 impl Listener {
@@ -21,7 +25,7 @@ impl Listener {
     /// A listener in the clear.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>, at: ListenAt) -> Listener {
-        Listener { name: name.into(), at }
+        Listener { name: name.into(), at, proxy_protocol: Arc::default() }
     }
 
     /// Its address, where it has one.

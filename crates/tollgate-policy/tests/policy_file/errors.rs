@@ -302,6 +302,24 @@ fn addresses() {
         ("gateway: { max_headers: 0 }", "1:25", "10 to 10000"),
         ("gateway: { max_identity_body: 0 }", "1:31", "1 to 16777216"),
         ("gateway: { drain_timeout: 2d }", "1:27", "`1d`"),
+        ("gateway: { max_connections_per_address: 0 }", "1:41", "1 or more, or `unlimited`"),
+        ("trace_context: on", "1:16", "`begin`, `pass`, `leave`"),
+        ("request_id: never", "1:13", "`true`, `false`"),
+        ("access_log: {}", "1:13", "needs the field `to`"),
+        ("access_log: { to: \"\" }", "1:19", "`stdout`, `stderr`"),
+        ("access_log: { to: stdout, fields: [tiem] }", "1:36", "did you mean `time`?"),
+        ("access_log: { to: stdout, fields: [path, path] }", "1:42", "here twice"),
+        ("access_log: { to: stdout, format: jsn }", "1:35", "has no field"),
+        ("access_log: { to: stdout, format: \"{tiem}\" }", "1:35", "did you mean `time`?"),
+        ("access_log: { to: stdout, format: \"{time\" }", "1:35", "without its counterpart"),
+        ("access_log: { to: stdout, format: \"{time}\\n\" }", "1:35", "on one line"),
+        (
+            "access_log: { to: stdout, fields: [time], format: \"{time}\" }",
+            "1:27",
+            "`format: json`",
+        ),
+        ("access_log: { to: stdout, sample: { admitted: 101% } }", "1:47", "from 0 to 100"),
+        ("access_log: { to: stdout, sample: { admited: 1% } }", "1:37", "did you mean `admitted`?"),
         ("tables: { t: { file: t.txt } }", "1:22", "no table file"),
         ("tables: { t: { file: t.csv } }", "1:22", "cannot be read"),
         ("tables: { t: {} }", "1:11", "no rows"),
@@ -403,5 +421,20 @@ fn what_is_wrong_once_is_said_once() {
     for identity in ["{ degrade: x }", "{ heder: x-user, from: anyone }"] {
         let found = errors(&format!("identity: {{ user: {identity} }}\nroutes: []\n"));
         assert_eq!(found.len(), 1, "{found:#?}");
+    }
+}
+
+#[test]
+fn balancers_that_send_a_header_before_http() {
+    for (listener, place, words) in [
+        ("{ listen: 127.0.0.1:80, proxy_protocol: [] }", "1:57", &["an empty list"][..]),
+        ("{ listen: 127.0.0.1:80, proxy_protocol: [10.0.0.300] }", "1:58", &["no network"]),
+        ("{ listen: unix:/run/a, proxy_protocol: 10.0.0.0/8 }", "1:40", &["has no address"]),
+        ("{ listen: 127.0.0.1:80, proxy: 10.0.0.0/8 }", "1:41", &["no field `proxy`"]),
+    ] {
+        let text = format!(
+            "listeners: {{ a: {listener} }}\nupstreams: {{ a: {{ servers: [\"h:1\"] }} }}\nroutes: []\n"
+        );
+        one_error(&text, place, words);
     }
 }

@@ -9,8 +9,8 @@ use tollgate_core::{
 use tollgate_policy::file::{self, Surroundings};
 use tollgate_policy::settings::{
     ApiKeyAt, Calendar, Cost, DefaultRoute, Every, Fold, From, HeaderFamily, HeaderMatch,
-    IdentityRef, JwtKeys, ListenAt, Listener, Missing, ResetForm, Secret, Source, StoreSettings,
-    TableRows,
+    IdentityRef, JwtKeys, ListenAt, Listener, LogField, LogFormat, LogPart, LogSample, LogTarget,
+    Missing, ResetForm, Secret, Share, Source, StoreSettings, TableRows, TraceContext,
 };
 use tollgate_policy::{ForwardedHeader, Hops, Mode};
 
@@ -157,6 +157,35 @@ fn everything_at_the_top() {
     assert_eq!(preflight, [false, true]);
     // With one upstream, a route need not name it.
     assert_eq!(settings.routes[0].upstream, Some(0));
+}
+
+#[test]
+fn an_access_log_and_what_it_names_requests_by() {
+    let settings = meaning(
+        "access_log: { to: log/access.log, format: '{time} {{ok}}', query: true, secret: s3cret,\n\
+         \x20 sample: { admitted: 0.5%, refused: 10 } }\n\
+         trace_context: pass\nrequest_id: false\ngateway: { max_connections_per_address: 20 }\nroutes: []\n",
+    )
+    .settings;
+    let log = settings.access_log.expect("a log");
+    assert!(matches!(&log.to, LogTarget::File(path) if path.ends_with("log/access.log")));
+    let parts = [LogPart::Field(LogField::Time), LogPart::Text(" {ok}".to_owned())];
+    assert_eq!(log.format, LogFormat::Template(parts.to_vec()));
+    assert!(log.query);
+    let LogSample { admitted, refused, errors } = log.sample;
+    assert_eq!((admitted, refused, errors), (Share(5_000), Share(100_000), Share::ALL));
+    assert_eq!(log.secret.map(|secret| secret.0), Some(b"s3cret".to_vec()));
+    assert_eq!((settings.trace_context, settings.request_id), (TraceContext::Pass, false));
+    assert_eq!(settings.gateway.max_connections_per_address, Some(20));
+
+    let plain = meaning("access_log: { to: stdout }\nroutes: []\n").settings;
+    let log = plain.access_log.expect("a log");
+    assert_eq!(log.to, LogTarget::Stdout);
+    assert_eq!(log.format, LogFormat::Json(LogField::ALL.to_vec()));
+    assert!(!log.query && log.secret.is_none());
+    assert_eq!(log.sample.admitted, Share::ALL);
+    assert_eq!((plain.trace_context, plain.request_id), (TraceContext::Begin, true));
+    assert_eq!(plain.gateway.max_connections_per_address, None);
 }
 
 #[test]

@@ -102,6 +102,8 @@ fn the_schema_takes_every_way_to_say_it() {
         "store: memory\nlimits: { a: { key: ip, quota: unlimited, sync: leased, on_store_failure: allow } }\nroutes: []",
         "limits: { a: { key: ip, quota: unlimited, sync: { estimate: { every: 1s } } } }\nroutes: []",
         "limits: { a: { key: ip, quota: unlimited, sync: \"estimate {every: 1s}\" } }\nroutes: []",
+        "access_log: { to: stdout, fields: [time], sample: { admitted: 0.5, refused: 1% } }\ntrace_context: leave\nrequest_id: true\ngateway: { max_connections_per_address: unlimited }\nroutes: []",
+        "access_log: { to: a.log, format: \"{time}\", secret: { env: S } }\nroutes: []",
         "headers: none\nretry_jitter: 20\ngateway: { max_body_bytes: unlimited }\nroutes: []",
         "routes: []\ntests: [{ name: a, requests: [{ time: 1.5, repeat: 3, expect: { route: } }] }]",
     ] {
