@@ -4,9 +4,11 @@
 //! [`Metrics::server`] an upstream server's, so that a request only adds to atomics. Labels come from the policy alone:
 //! nothing that a client sends can make a series.
 
+mod access_log;
 mod answers;
 mod histogram;
 mod labels;
+mod proxy_protocol;
 mod read_ahead;
 mod recorder;
 mod shared;
@@ -35,9 +37,11 @@ pub use read_ahead::ReadAhead;
 pub use recorder::Recorder;
 pub use upstream::{ServerMetrics, UpstreamError};
 
+pub(crate) use access_log::AccessLogMetrics;
 use answers::Answers;
 use histogram::Scale;
 use labels::{Build, Limit, LimitOutcome, Outcome, Reason, ReloadResult, RouteOutcome};
+pub(crate) use proxy_protocol::ProxyProtocolError;
 use read_ahead::BodiesRead;
 use recorder::LabelSets;
 
@@ -98,6 +102,10 @@ pub struct Metrics {
     pub connections: Gauge,
     /// Client connections answered 503 because `max_connections` were open.
     pub connections_rejected: Counter,
+    /// Client connections answered 429 because `max_connections_per_address` of their address were open.
+    pub connections_crowded: Counter,
+    pub(crate) access_log: AccessLogMetrics,
+    pub(crate) proxy_protocol: proxy_protocol::ProxyProtocolMetrics,
     /// Client connections that the system did not hand over: file descriptors had run out, for instance.
     pub accept_errors: Counter,
     /// Requests between their head and the end of their answer.
@@ -145,6 +153,9 @@ impl Metrics {
             generations: Mutex::default(),
             connections: Gauge::default(),
             connections_rejected: Counter::default(),
+            connections_crowded: Counter::default(),
+            access_log: AccessLogMetrics::default(),
+            proxy_protocol: proxy_protocol::ProxyProtocolMetrics::default(),
             accept_errors: Counter::default(),
             in_flight: Gauge::default(),
             waiting: Gauge::default(),
@@ -193,6 +204,13 @@ impl Metrics {
             "Client connections answered 503 because max_connections were open",
             &self.connections_rejected,
         );
+        add.metric(
+            "connections_crowded",
+            "Client connections answered 429 because max_connections_per_address of their address were open",
+            &self.connections_crowded,
+        );
+        self.access_log.register(&mut add);
+        self.proxy_protocol.register(&mut add);
         add.metric(
             "accept_errors",
             "Failures to accept a client connection, as when file descriptors have run out",
