@@ -1,9 +1,10 @@
 //! Connections that come and are not served: turned away because there is no place, or never accepted.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use crate::connection::{self, Places, Stream};
+use crate::connection::{self, Places, Refusal, Stream};
 use crate::metrics::Metrics;
 use crate::spell::Spell;
 
@@ -14,6 +15,8 @@ const SEEN_OFF: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Arrivals {
     turned_away: Spell,
+    crowded: Spell,
+    unintroduced: Spell,
     unaccepted: Spell,
     seen_off: Arc<Places>,
 }
@@ -29,7 +32,28 @@ impl Arrivals {
                  if the machine bears more"
             );
         }
-        let refusal = connection::no_place();
+        self.refuse(stream, &connection::no_place(), metrics);
+    }
+
+    /// Answers a connection that finds `most` others of its address open.
+    pub(crate) fn turn_one_of_many_away(
+        &self,
+        stream: Stream,
+        (address, most): (IpAddr, usize),
+        metrics: &Metrics,
+    ) {
+        metrics.connections_crowded.inc();
+        if self.crowded.note() {
+            tracing::warn!(
+                %address,
+                max_connections_per_address = most,
+                "an address has as many connections as it may: further ones are answered 429"
+            );
+        }
+        self.refuse(stream, &connection::crowded(), metrics);
+    }
+
+    fn refuse(&self, stream: Stream, refusal: &Refusal, metrics: &Metrics) {
         metrics.answered(refusal.status);
         // Whoever does not take it has lost nothing but an explanation.
         let _ = stream.try_write(&refusal.bytes);
@@ -38,6 +62,17 @@ impl Arrivals {
                 connection::see_off(stream).await;
                 drop(place);
             });
+        }
+    }
+
+    /// Notes that `peer` should have sent a PROXY protocol header, and what came of it.
+    pub(crate) fn unintroduced(&self, peer: SocketAddr, what: &str) {
+        if self.unintroduced.note() {
+            tracing::warn!(
+                %peer,
+                "a connection from a network in `proxy_protocol` was closed: {what}; have it send the header, or take its \
+                 network off the list"
+            );
         }
     }
 
@@ -53,6 +88,18 @@ impl Arrivals {
     pub(crate) fn sum_up(&self) {
         if let Some(times) = self.turned_away.over() {
             tracing::warn!(times, "connections find a place again; so many were answered 503");
+        }
+        if let Some(times) = self.crowded.over() {
+            tracing::warn!(
+                times,
+                "no address has too many connections any more; so many were answered 429"
+            );
+        }
+        if let Some(times) = self.unintroduced.over() {
+            tracing::warn!(
+                times,
+                "PROXY protocol headers are in order again; so many connections were closed for theirs"
+            );
         }
         if let Some(times) = self.unaccepted.over() {
             tracing::warn!(times, "connections are accepted again; it failed so many times");

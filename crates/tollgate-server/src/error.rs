@@ -61,7 +61,10 @@ impl std::fmt::Display for ServeError {
                 write!(f, "the policy's store cannot be opened: {error}")
             }
             ServeError::Bind { at, error } if error.kind() == io::ErrorKind::AddrInUse => {
-                write!(f, "somebody listens on {at} already; stop it or choose another address")
+                write!(
+                    f,
+                    "somebody listens on {at} already; stop it or choose another address; --take-over takes the place of another gateway"
+                )
             }
             ServeError::Bind { at, error } => write!(f, "cannot listen on {at}: {error}"),
             ServeError::WhichListener(count) => write!(

@@ -7,6 +7,7 @@
 //! socket -> connection (time, size) -> gateway (checks, decision, delay) -> upstream (pool, kept connections) -> back
 //! ```
 
+mod access_log;
 pub mod admin;
 mod arrivals;
 mod body;
@@ -24,6 +25,7 @@ mod server;
 mod shared;
 mod spell;
 mod sweep;
+mod systemd;
 mod upstream;
 mod waiting;
 mod worker;

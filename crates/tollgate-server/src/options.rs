@@ -14,6 +14,8 @@ pub struct Options {
     pub listen: Option<SocketAddr>,
     /// Where metrics and health are served.
     pub admin: Option<SocketAddr>,
+    /// Listen also where another gateway of the same user does, to take over from it.
+    pub take_over: bool,
     /// Threads that serve, each with its own listener and its own upstream connections; one a core unless said otherwise.
     pub workers: Option<NonZeroUsize>,
 }

@@ -15,6 +15,8 @@ use tollgate_store::{Clock, SystemClock};
 use crate::admin::{self, Stage};
 use crate::policy_file::PolicyFile;
 use crate::reload::Follower;
+use crate::server::listen_on;
+use crate::systemd::Supervisor;
 use crate::{Engine, GatewayStore, Handle, Options, ServeError, Server, descriptors, shared};
 
 /// A signal that comes this soon after the first is the same one, told twice.
@@ -76,6 +78,7 @@ pub async fn serve_until(
     stop: impl Future<Output = ()>,
     started: impl FnOnce(Started),
 ) -> Result<(), ServeError> {
+    let supervisor = Arc::new(Supervisor::of_process());
     let file = PolicyFile::new(path);
     let text = file.text()?;
     let clock = Arc::new(SystemClock::new());
@@ -90,26 +93,36 @@ pub async fn serve_until(
     let metrics = shared::metrics(&engine);
     let readiness = Arc::new(shared::readiness(&engine));
     let server = Server::bind(Arc::clone(&engine), clock, Arc::clone(&metrics), options)?;
-    let admin = Admin::bind(&settings, options).await?;
+    let admin = Admin::bind(&settings, options)?;
     let addresses =
         Started { listeners: server.listeners(), admin: admin.as_ref().map(|admin| admin.address) };
     admin.map(|admin| tokio::spawn(admin::serve(admin.listener, metrics, Arc::clone(&readiness))));
 
     let handle = server.handle();
-    let follower = Follower { file, server: handle.clone(), mode: options.mode, text };
+    let follower = Follower {
+        file,
+        server: handle.clone(),
+        mode: options.mode,
+        text,
+        supervisor: Arc::clone(&supervisor),
+    };
     let following = follow(follower).map_err(ServeError::System)?;
     tracing::info!(gateway = %places(&addresses.listeners), admin = addresses.admin.map(tracing::field::display), ?mode, "serving {}", path.display());
     readiness.enter(Stage::Ready);
+    supervisor.ready("serving");
+    let beating = tokio::spawn(beat(Arc::clone(&supervisor), handle.clone()));
     started(addresses);
     let mut stopping = None;
     let ended = server
         .run(async {
             stop.await;
             readiness.enter(Stage::Draining);
+            supervisor.stopping();
             stopping = Some(tokio::spawn(break_off_if_told_again(handle)));
         })
         .await;
     following.abort();
+    beating.abort();
     if let Some(stopping) = stopping {
         stopping.abort();
     }
@@ -127,6 +140,17 @@ fn places(listeners: &[Listener]) -> String {
     listeners.iter().map(place).collect::<Vec<_>>().join(" ")
 }
 
+/// Gives a service manager that wants them signs of life, as long as every thread of the gateway answers.
+async fn beat(supervisor: Arc<Supervisor>, server: Handle) {
+    let Some(pulse) = supervisor.pulse() else { return };
+    loop {
+        if tokio::time::timeout(pulse, server.answers()).await.is_ok() {
+            supervisor.alive();
+        }
+        tokio::time::sleep(pulse).await;
+    }
+}
+
 /// A listener for metrics and health.
 struct Admin {
     listener: TcpListener,
@@ -134,10 +158,11 @@ struct Admin {
 }
 
 impl Admin {
-    async fn bind(settings: &Settings, options: &Options) -> Result<Option<Admin>, ServeError> {
+    fn bind(settings: &Settings, options: &Options) -> Result<Option<Admin>, ServeError> {
         let Some(asked) = options.admin.or(settings.admin) else { return Ok(None) };
         let refused = |error| ServeError::Bind { at: ListenAt::Tcp(asked), error };
-        let listener = TcpListener::bind(asked).await.map_err(refused)?;
+        let listener = listen_on(asked, options.take_over).map_err(refused)?;
+        let listener = TcpListener::from_std(listener).map_err(refused)?;
         let address = listener.local_addr().map_err(refused)?;
         Ok(Some(Admin { listener, address }))
     }

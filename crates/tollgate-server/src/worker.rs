@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
 
-use crate::connection::{self, Acceptor, Arrival, Entrance, Stream};
+use crate::connection::{self, Acceptor, Arrival, Entrance, LAST_CALL, Stream};
 use crate::gateway::Gateway;
 use crate::server::BoundSocket;
 use crate::sweep;
@@ -20,9 +20,6 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// How often kept upstream connections are looked through.
 const SWEEP_EVERY: Duration = Duration::from_secs(5);
-
-/// How long a connection that was accepted while the gateway stops may take to begin.
-const LAST_CALL: Duration = Duration::from_millis(250);
 
 /// One of the gateway's threads.
 pub(crate) struct Worker {
@@ -58,6 +55,7 @@ impl Worker {
             .map(|(entrance, socket)| Ok((entrance, Acceptor::new(socket)?)))
             .collect::<io::Result<Vec<_>>>()?;
         let mut arrivals = Queue { acceptors, next: 0 };
+        self.gateway.runs_on(tokio::runtime::Handle::current());
         if self.number == 0 {
             tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
         }
@@ -77,15 +75,14 @@ impl Worker {
                 _ = &mut stopped => break,
             }
         }
-        self.take_the_last(&mut arrivals);
-        drop(arrivals);
+        self.take_the_last(arrivals).await;
         self.drain().await;
         Ok(())
     }
 
     async fn take(&self, accepted: io::Result<Accepted>) {
         match accepted {
-            Ok(accepted) => self.serve(accepted, None),
+            Ok(accepted) => self.serve(accepted),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
                 self.gateway.arrivals().unaccepted(&error, self.gateway.metrics());
@@ -94,15 +91,26 @@ impl Worker {
         }
     }
 
-    /// Those who connected before the gateway stopped are served.
-    fn take_the_last(&self, arrivals: &mut Queue) {
-        let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
-        while let Poll::Ready(Ok(accepted)) = arrivals.poll_next(&mut cx) {
-            self.serve(accepted, Some(LAST_CALL));
+    /// Those who connected before the gateway stopped are served, and those who were about to: a socket that is closed resets
+    /// what waits in its queue. Who comes later reaches whoever listens then.
+    async fn take_the_last(&self, mut arrivals: Queue) {
+        arrivals.acceptors.retain(|(_, acceptor)| acceptor.hold_off());
+        if arrivals.acceptors.is_empty() {
+            return;
         }
+        let accepting = async {
+            loop {
+                match arrivals.next().await {
+                    Ok(accepted) => self.serve(accepted),
+                    Err(error) if is_of_one_connection(&error) => {}
+                    Err(_) => return,
+                }
+            }
+        };
+        let _ = tokio::time::timeout(LAST_CALL, accepting).await;
     }
 
-    fn serve(&self, accepted: Accepted, last_call: Option<Duration>) {
+    fn serve(&self, accepted: Accepted) {
         let Accepted { entrance, stream, peer } = accepted;
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
@@ -111,11 +119,10 @@ impl Worker {
         stream.set_nodelay();
         let (gateway, worker, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());
         tokio::spawn(async move {
-            if let Some(longest) = last_call {
-                let _ = tokio::time::timeout(longest, stream.readable()).await;
-            }
             let arrival = Arrival { stream, peer, entrance, place, worker };
-            connection::serve(gateway, arrival, stop).await;
+            if let Some(known) = connection::introduce(&gateway, arrival, stop.clone()).await {
+                connection::serve(gateway, known, stop).await;
+            }
         });
     }
 

@@ -156,6 +156,15 @@ impl Stopwatch {
     }
 }
 
+/// Microseconds of the system's monotonic clock, whose beginning is its own affair: for peers on this machine that compare
+/// it with their own reading, such as a service manager.
+#[must_use]
+pub fn monotonic_micros() -> u64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let (seconds, nanos) = (time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs());
+    seconds.saturating_mul(1_000_000).saturating_add(nanos / 1_000)
+}
+
 impl Uptime {
     /// Reads the clock.
     #[must_use]

@@ -14,7 +14,9 @@ mod registry;
 mod shared;
 mod sharing;
 
-pub use clock::{CachedClock, Clock, ManualClock, Stopwatch, SystemClock, Uptime};
+pub use clock::{
+    CachedClock, Clock, ManualClock, Stopwatch, SystemClock, Uptime, monotonic_micros,
+};
 pub use contract::{
     Call, Charge, ChargeOutcome, Definition, LimitId, Receipt, Shape, Store, StoreOutcome, Taken,
 };

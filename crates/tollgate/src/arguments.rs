@@ -60,6 +60,10 @@ pub(crate) struct Serve {
     /// Where to serve metrics and health; goes before the policy's own `admin`.
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) admin: Option<SocketAddr>,
+    /// Listen also where a gateway that is still running does (of the same user). Once this one serves, stop the other: it passes
+    /// on what has not reached it yet, finishes the rest and ends.
+    #[arg(long)]
+    pub(crate) take_over: bool,
     /// Threads that serve; one a core unless said otherwise.
     #[arg(long, value_name = "NUMBER")]
     pub(crate) workers: Option<NonZeroUsize>,

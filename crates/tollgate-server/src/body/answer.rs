@@ -7,6 +7,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
 use super::{BodyError, Relay};
+use crate::access_log::Note;
 use crate::connection::Turn;
 use crate::gateway::Ticket;
 
@@ -17,6 +18,7 @@ pub(crate) struct ResponseBody {
     // Dropped when the body has been handed over or its connection died; in this order.
     _ticket: Option<Ticket>,
     _turn: Option<Turn>,
+    note: Note,
 }
 
 #[derive(Debug)]
@@ -26,14 +28,24 @@ enum Content {
 }
 
 impl ResponseBody {
+    fn new(content: Content, ticket: Option<Ticket>) -> ResponseBody {
+        ResponseBody { content, _ticket: ticket, _turn: None, note: Note::default() }
+    }
+
     /// A body of our own.
     pub(crate) fn own(bytes: Bytes) -> ResponseBody {
-        ResponseBody { content: Content::Own(bytes), _ticket: None, _turn: None }
+        ResponseBody::new(Content::Own(bytes), None)
     }
 
     /// An upstream's body; `ticket` is settled when it has been sent.
     pub(crate) fn upstream(relay: Relay, ticket: Option<Ticket>) -> ResponseBody {
-        ResponseBody { content: Content::Upstream(relay), _ticket: ticket, _turn: None }
+        ResponseBody::new(Content::Upstream(relay), ticket)
+    }
+
+    /// Counts what is sent in `note`, which ends with this body.
+    pub(crate) fn with_note(mut self, note: Note) -> ResponseBody {
+        self.note = note;
+        self
     }
 
     /// Ends `turn` with this body.
@@ -51,11 +63,16 @@ impl Body for ResponseBody {
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
-        match &mut self.get_mut().content {
+        let this = self.get_mut();
+        let polled = match &mut this.content {
             Content::Own(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Own(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Content::Upstream(relay) => Pin::new(relay).poll_frame(cx),
+        };
+        if let Poll::Ready(Some(Ok(frame))) = &polled {
+            this.note.sent(frame.data_ref().map_or(0, Bytes::len));
         }
+        polled
     }
 
     fn is_end_stream(&self) -> bool {

@@ -1,7 +1,10 @@
 //! One client's connection: hyper's HTTP/1.1 on a socket that is watched for slowness. TLS goes between the socket and
 //! hyper; HTTP/2 beside [`serve`].
 
+mod crowd;
 mod entrance;
+mod farewell;
+mod introduction;
 mod linger;
 mod pace;
 mod places;
@@ -24,11 +27,14 @@ use tollgate_policy::settings::GatewaySettings;
 
 use crate::gateway::Gateway;
 
+pub(crate) use crowd::{Crowd, Member};
 pub(crate) use entrance::{Entrance, Scheme};
+pub(crate) use farewell::LAST_CALL;
+pub(crate) use introduction::introduce;
 pub(crate) use linger::see_off;
 pub(crate) use pace::{Pace, Turn};
 pub(crate) use places::{Place, Places};
-pub(crate) use refusals::no_place;
+pub(crate) use refusals::{Refusal, crowded, no_place};
 pub(crate) use socket::Socket;
 pub(crate) use stream::{Acceptor, Stream};
 
@@ -132,7 +138,7 @@ async fn run(
     gateway: Arc<Gateway>,
     client: &Arc<Client>,
     settings: &GatewaySettings,
-    mut stop: watch::Receiver<bool>,
+    stop: watch::Receiver<bool>,
 ) -> End {
     let service = service_fn(|request| Arc::clone(&gateway).answer(Arc::clone(client), request));
     let connection = http1::Builder::new()
@@ -142,14 +148,16 @@ async fn run(
         .with_upgrades();
     let mut connection = pin!(connection);
     let mut overdue = pin!(client.pace.overdue());
-    let mut stopping = pin!(async move { stop.wait_for(|stop| *stop).await.is_ok() });
-    let mut stopped = false;
+    let mut farewell = pin!(farewell::farewell(&client.pace, stop));
+    let mut told = false;
     std::future::poll_fn(move |cx| {
-        if !stopped && stopping.as_mut().poll(cx).is_ready() {
-            stopped = true;
+        let mut polled = connection.as_mut().poll(cx);
+        if polled.is_pending() && !told && farewell.as_mut().poll(cx).is_ready() {
+            told = true;
             connection.as_mut().graceful_shutdown();
+            polled = connection.as_mut().poll(cx);
         }
-        if let Poll::Ready(ended) = connection.as_mut().poll(cx) {
+        if let Poll::Ready(ended) = polled {
             if let Err(error) = ended {
                 tracing::trace!(%error, "a connection ended");
             }

@@ -129,6 +129,11 @@ impl Pace {
         self.unread.load(Ordering::Relaxed)
     }
 
+    /// Nothing has come yet.
+    pub(super) fn is_new(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == HEADER && !self.begun.load(Ordering::Relaxed)
+    }
+
     /// A header began to come and nothing is half written, so an answer would be understood.
     pub(super) fn owes_an_answer(&self) -> bool {
         self.phase.load(Ordering::Relaxed) == HEADER

@@ -5,6 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tokio::sync::Notify;
 
+use super::Member;
+
 /// The places of a gateway, over all its threads.
 #[derive(Debug, Default)]
 pub(crate) struct Places {
@@ -16,6 +18,16 @@ pub(crate) struct Places {
 #[derive(Clone, Debug)]
 pub(crate) struct Place {
     _hold: Arc<Hold>,
+    /// It counts among the connections of its address.
+    _member: Option<Arc<Member>>,
+}
+
+impl Place {
+    /// The place of `member`.
+    pub(crate) fn of(mut self, member: Option<Member>) -> Place {
+        self._member = member.map(Arc::new);
+        self
+    }
 }
 
 #[derive(Debug)]
@@ -25,7 +37,7 @@ impl Places {
     /// A place, unless `most` are taken.
     pub(crate) fn take(self: &Arc<Places>, most: usize) -> Option<Place> {
         if self.taken.fetch_add(1, Ordering::AcqRel) < most {
-            Some(Place { _hold: Arc::new(Hold(Arc::clone(self))) })
+            Some(Place { _hold: Arc::new(Hold(Arc::clone(self))), _member: None })
         } else {
             self.leave();
             None

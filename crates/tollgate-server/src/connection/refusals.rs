@@ -40,6 +40,12 @@ pub(crate) fn no_place() -> Refusal {
     written(&Problem::overloaded("This gateway has no place for another connection.", 1).answer())
 }
 
+/// The answer to one connection too many of an address.
+pub(crate) fn crowded() -> Refusal {
+    let detail = "This address has as many connections open as this gateway takes from one.";
+    written(&Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).answer())
+}
+
 fn written(answer: &Answer) -> Refusal {
     let mut bytes = Vec::with_capacity(512);
     let reason = answer.status.canonical_reason().unwrap_or_default();

@@ -8,7 +8,8 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
-use crate::server::BoundSocket;
+use crate::server::{BoundSocket, hold_off};
+use crate::systemd::InheritedSocket;
 
 /// A client's end.
 #[derive(Debug)]
@@ -21,7 +22,14 @@ pub(crate) enum Stream {
 
 /// Where streams come from.
 #[derive(Debug)]
-pub(crate) enum Acceptor {
+pub(crate) struct Acceptor {
+    queue: Queue,
+    /// It is somebody else's, who keeps it when this process ends.
+    inherited: bool,
+}
+
+#[derive(Debug)]
+enum Queue {
     Tcp(TcpListener),
     Unix(UnixListener),
 }
@@ -29,10 +37,28 @@ pub(crate) enum Acceptor {
 impl Acceptor {
     /// Accepts from `socket` on this thread's runtime.
     pub(crate) fn new(socket: BoundSocket) -> io::Result<Acceptor> {
-        Ok(match socket {
-            BoundSocket::Tcp(listener) => Acceptor::Tcp(TcpListener::from_std(listener)?),
-            BoundSocket::Unix(listener) => Acceptor::Unix(UnixListener::from_std(listener)?),
-        })
+        let inherited = matches!(socket, BoundSocket::Inherited(_));
+        let queue = match socket {
+            BoundSocket::Tcp(listener) | BoundSocket::Inherited(InheritedSocket::Tcp(listener)) => {
+                Queue::Tcp(TcpListener::from_std(listener)?)
+            }
+            BoundSocket::Unix(listener)
+            | BoundSocket::Inherited(InheritedSocket::Unix(listener)) => {
+                Queue::Unix(UnixListener::from_std(listener)?)
+            }
+        };
+        Ok(Acceptor { queue, inherited })
+    }
+
+    /// Prepares the end: no further handshakes begin. `false` where the socket lives on without this process, and what comes
+    /// by it is not this process's any more.
+    pub(crate) fn hold_off(&self) -> bool {
+        if let (Queue::Tcp(listener), false) = (&self.queue, self.inherited)
+            && let Err(error) = hold_off(listener)
+        {
+            tracing::debug!(%error, "connection requests cannot be held off while the gateway stops");
+        }
+        !self.inherited
     }
 
     /// The next stream, and the address of its other end where it has one.
@@ -40,11 +66,11 @@ impl Acceptor {
         &self,
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<(Stream, Option<SocketAddr>)>> {
-        match self {
-            Acceptor::Tcp(listener) => {
+        match &self.queue {
+            Queue::Tcp(listener) => {
                 listener.poll_accept(cx).map_ok(|(stream, peer)| (Stream::Tcp(stream), Some(peer)))
             }
-            Acceptor::Unix(listener) => {
+            Queue::Unix(listener) => {
                 listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), None))
             }
         }
@@ -59,11 +85,11 @@ impl Stream {
         }
     }
 
-    /// Ends when there is something to read, or an end.
-    pub(crate) async fn readable(&self) -> io::Result<()> {
+    /// The socket, where it has an address.
+    pub(super) fn as_tcp(&self) -> Option<&TcpStream> {
         match self {
-            Stream::Tcp(stream) => stream.readable().await,
-            Stream::Unix(stream) => stream.readable().await,
+            Stream::Tcp(stream) => Some(stream),
+            Stream::Unix(_) => None,
         }
     }
 

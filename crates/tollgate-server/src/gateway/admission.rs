@@ -3,12 +3,13 @@
 use http::request::Parts;
 use tollgate_core::Micros;
 use tollgate_http::{Answer, Problem, facts_of};
-use tollgate_policy::{Decision, Facts, Ruling, Verdict};
+use tollgate_policy::{Charges, Decision, Facts, Ruling, Verdict};
 use tollgate_store::{Clock, Stopwatch};
 
 use super::passing::Visit;
 use super::waiter::Unserved;
 use super::{ClientGone, Gateway, Ticket};
+use crate::access_log::Note;
 
 /// Whether a request passes.
 #[allow(
@@ -43,11 +44,15 @@ impl Gateway {
         visit: &Visit<'_>,
         parts: &Parts,
         body: Option<&[u8]>,
+        note: &mut Note,
     ) -> Result<Admission, ClientGone> {
         let facts = visit.facts(parts, body);
+        note.with(|noted| noted.client = facts.client);
         let watch = Stopwatch::start();
+        let mut charges = Charges::default();
+        let now = self.clock.now();
         let ruling =
-            self.engine.decide_under(&visit.live.bound, &facts, self.clock.now(), None).await;
+            self.engine.decide_in(&visit.live.bound, &facts, now, None, &mut charges).await;
         let decision = match ruling {
             Ok(Ruling::Decided(decision)) => decision,
             Ok(Ruling::Rejected(rejection)) => {
@@ -62,6 +67,7 @@ impl Gateway {
             }
         };
         visit.live.recorder.decided(&decision, watch.nanos());
+        note.with(|noted| noted.decided(&decision, visit.live.bound.settings(), &charges));
         self.follow(visit, decision).await
     }
 

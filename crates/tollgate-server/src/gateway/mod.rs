@@ -3,6 +3,7 @@
 mod admission;
 mod checks;
 mod client_gone;
+mod correlation;
 mod forwarded;
 mod hop_by_hop;
 mod live;
@@ -18,12 +19,15 @@ mod tunnel;
 mod waiter;
 
 use std::hash::{BuildHasher, RandomState};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use http::{Request, Response};
 use hyper::body::Incoming;
+use parking_lot::Mutex;
+use tokio::runtime::Handle as Runtime;
 use tokio::sync::watch;
 use tollgate_core::Timestamp;
 use tollgate_policy::settings::GatewaySettings;
@@ -32,7 +36,7 @@ use tollgate_store::{Clock, SystemClock};
 use crate::GatewayStore;
 use crate::arrivals::Arrivals;
 use crate::body::{Inbound, ResponseBody};
-use crate::connection::{Client, Places};
+use crate::connection::{Client, Crowd, Member, Places};
 use crate::metrics::Metrics;
 use crate::waiting::WaitingRoom;
 use admission::Admission;
@@ -56,6 +60,9 @@ pub(crate) struct Gateway {
     timer: Arc<SystemClock>,
     room: Arc<WaitingRoom>,
     places: Arc<Places>,
+    crowd: Arc<Crowd>,
+    /// The runtimes of its threads, to ask whether they stand still.
+    threads: Mutex<Vec<Runtime>>,
     /// One for each ended request of which a shared store is yet to be told.
     errands: Arc<Places>,
     arrivals: Arrivals,
@@ -81,6 +88,8 @@ impl Gateway {
             timer,
             room: Arc::default(),
             places: Arc::default(),
+            crowd: Arc::default(),
+            threads: Mutex::default(),
             errands: Arc::default(),
             arrivals: Arrivals::default(),
             broken_off: watch::Sender::new(false),
@@ -102,19 +111,26 @@ impl Gateway {
         let body = !hyper::body::Body::is_end_stream(request.body());
         let turn = client.pace.begin(body, &self.metrics.in_flight);
         let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client };
-        let (parts, incoming) = request.into_parts();
+        let (mut parts, incoming) = request.into_parts();
         let mut body = Inbound::new(incoming);
-        let response = match checks::fault(&parts, &body, visit.live.settings()) {
+        let id = visit.request_id(&parts.headers);
+        let mut note = visit.note(&parts, id.as_ref());
+        let mut response = match checks::fault(&parts, &body, visit.live.settings()) {
             Some(fault) => visit.own(fault, &parts, body),
             None => {
                 visit.read_ahead(&parts, &mut body).await;
-                match self.admit(&visit, &parts, body.whole()).await? {
+                match self.admit(&visit, &parts, body.whole(), &mut note).await? {
                     Admission::Answered(answer) => visit.own(answer, &parts, body),
-                    Admission::Passes(ticket) => visit.pass(parts, body, ticket).await,
+                    Admission::Passes(ticket) => {
+                        visit.identify(&mut parts.headers, id.as_ref());
+                        visit.pass(parts, body, ticket, &mut note).await
+                    }
                 }
             }
         };
-        Ok(response.map(|body| body.with_turn(turn)))
+        visit.identify(response.headers_mut(), id.as_ref());
+        note.with(|noted| noted.status(response.status()));
+        Ok(response.map(|body| body.with_turn(turn).with_note(note)))
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {
@@ -136,6 +152,17 @@ impl Gateway {
 
     pub(crate) fn max_connections(&self) -> usize {
         self.live.load().settings().max_connections
+    }
+
+    /// Counts one more connection of `peer`, where the policy bounds them.
+    ///
+    /// # Errors
+    /// The bound, where it is reached.
+    pub(crate) fn join(&self, peer: IpAddr) -> Result<Option<Member>, usize> {
+        let live = self.live.load();
+        let Some(most) = live.settings().max_connections_per_address else { return Ok(None) };
+        let address = live.client_address().counted(peer);
+        self.crowd.join(address, most).map(Some).ok_or(most)
     }
 
     /// The moment by the clock of decisions.
@@ -172,6 +199,20 @@ impl Gateway {
 
     pub(crate) fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
+    }
+
+    /// One more of its threads has begun.
+    pub(crate) fn runs_on(&self, thread: Runtime) {
+        self.threads.lock().push(thread);
+    }
+
+    /// Ends when each of its threads has done something since it was asked.
+    pub(crate) async fn answers(&self) {
+        let threads = self.threads.lock().clone();
+        for thread in threads {
+            // A thread that has ended stands not still.
+            let _ = thread.spawn(std::future::ready(())).await;
+        }
     }
 
     /// Where it stops, it does not wait for what is left.

@@ -9,6 +9,7 @@ use tollgate_http::Problem;
 
 use super::outgoing::{self, Outgoing};
 use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
+use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
 use crate::connection::Client;
 use crate::upstream::SendError;
@@ -28,6 +29,7 @@ impl Visit<'_> {
         mut parts: Parts,
         body: Inbound,
         mut ticket: Ticket,
+        note: &mut Note,
     ) -> Response<ResponseBody> {
         let Some(pool) = self.live.pool(ticket.route()) else {
             let detail = "No service stands behind this route.";
@@ -39,14 +41,25 @@ impl Visit<'_> {
             ticket.departure().leave();
             return self.failed(&SendError::Upload(failure), &method, ticket);
         }
+        let parent = self.trace(&mut parts.headers);
+        note.with(|noted| {
+            noted.traceparent = parent;
+            noted.upstream = self.live.pool_name(pool);
+            noted.departs();
+        });
         let upgraded = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
         let bounds = (self.live.settings().max_body_bytes, self.live.body_timeout());
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
             outgoing::prepare(parts, upload, client_address, self.client);
-        match self.live.upstreams.send(pool, self.client.worker, request, ticket.departure()).await
-        {
+        let sending =
+            self.live.upstreams.send(pool, self.client.worker, request, ticket.departure());
+        let answer = sending.await;
+        if answer.is_ok() {
+            note.with(Noted::is_answered);
+        }
+        match answer {
             Ok(response) if !hop_by_hop::is_plainly_coded(response.headers()) => {
                 self.failed(&SendError::Unasked, &method, ticket)
             }
@@ -55,7 +68,9 @@ impl Visit<'_> {
                 if response.status() == StatusCode::SWITCHING_PROTOCOLS {
                     return match (upgrade, upgraded) {
                         (Some(protocol), Some(client)) => {
-                            tunnel::open(self, client, response, protocol, ticket)
+                            // It is over when the tunnel is.
+                            let held = (ticket, std::mem::take(note));
+                            tunnel::open(self, client, response, protocol, held)
                         }
                         _ => self.failed(&SendError::Unasked, &method, ticket),
                     };

@@ -18,6 +18,7 @@ pub(crate) fn settings() -> GatewaySettings {
         max_body_bytes: None,
         max_identity_body: 64 * 1024,
         max_connections: 1_000,
+        max_connections_per_address: None,
         max_waiting: 1_000,
         max_idle_per_server: 8,
     }

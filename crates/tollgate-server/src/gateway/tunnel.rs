@@ -17,6 +17,7 @@ use tollgate_store::{Clock, SystemClock};
 
 use super::passing::Visit;
 use super::{Ticket, hop_by_hop};
+use crate::access_log::Note;
 use crate::body::{Relay, ResponseBody};
 
 /// Agrees to the upgrade that the client asked for and the upstream agreed to.
@@ -25,7 +26,7 @@ pub(super) fn open(
     client: OnUpgrade,
     mut response: Response<Relay>,
     asked: HeaderValue,
-    ticket: Ticket,
+    (ticket, mut note): (Ticket, Note),
 ) -> Response<ResponseBody> {
     let upstream = hyper::upgrade::on(&mut response);
     let agreed = hop_by_hop::strip(response.headers_mut()).unwrap_or(asked);
@@ -36,7 +37,8 @@ pub(super) fn open(
         response.headers_mut(),
     );
     let (parts, relay) = response.into_parts();
-    let held = (relay, ticket, Arc::clone(visit.client));
+    note.with(|noted| noted.status(parts.status));
+    let held = (relay, ticket, note, Arc::clone(visit.client));
     let longest = visit.live.body_timeout();
     let timer = Arc::clone(visit.gateway.timer());
     tokio::spawn(async move {

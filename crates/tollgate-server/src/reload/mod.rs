@@ -4,6 +4,7 @@ mod trail;
 mod watch;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
@@ -15,6 +16,7 @@ use crate::ServeError;
 use crate::descriptors;
 use crate::policy_file::PolicyFile;
 use crate::server::Handle;
+use crate::systemd::Supervisor;
 use watch::Watch;
 
 /// Files are read once nothing has happened to them for this long: an editor writes, renames and sets rights in one go.
@@ -28,6 +30,8 @@ pub(crate) struct Follower {
     pub(crate) mode: Option<Mode>,
     /// The text that was read last, right or wrong.
     pub(crate) text: String,
+    /// Is told of a reload that somebody asked for.
+    pub(crate) supervisor: Arc<Supervisor>,
 }
 
 /// Why to look at the files.
@@ -61,13 +65,23 @@ impl Follower {
             drop(watch);
             watch = self.watch(&changed);
             let before = self.sources();
-            self.look(cause);
+            self.look_as_asked(cause);
             if self.sources() != before {
                 watch = self.watch(&changed);
                 // What happened to a new one before it was watched.
                 self.look(Cause::Changed);
             }
         }
+    }
+
+    /// A service manager that asked wants to know when the reload is done, however it went.
+    fn look_as_asked(&mut self, cause: Cause) {
+        if cause == Cause::Changed {
+            return self.look(cause);
+        }
+        self.supervisor.reloading();
+        self.look(cause);
+        self.supervisor.ready("serving");
     }
 
     fn watch(&self, changed: &mpsc::Sender<()>) -> Watch {

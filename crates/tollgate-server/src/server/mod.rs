@@ -17,9 +17,9 @@ use crate::gateway::{Engine, Gateway, Live};
 use crate::metrics::Metrics;
 use crate::worker::{self, Sockets, Worker};
 use crate::{Options, ServeError};
-use listen::Listening;
+use listen::{Listening, Manner};
 
-pub(crate) use listen::{BoundSocket, SocketFile};
+pub(crate) use listen::{BoundSocket, SocketFile, hold_off, listen_on};
 
 /// A gateway that listens, and serves once it [runs](Server::run).
 pub struct Server {
@@ -52,8 +52,8 @@ impl Server {
         let bound = Arc::clone(&engine.policy());
         let workers = options.worker_count().max(1);
         let asked = asked(options, bound.settings())?;
-        let listening =
-            asked.iter().map(|one| listen::listen(one, workers)).collect::<Result<_, _>>()?;
+        let manner = Manner { threads: workers, take_over: options.take_over };
+        let listening = listen::listen(&asked, manner)?;
         let timer = Arc::new(SystemClock::new());
         let live = Live::new(bound, workers, &timer, &metrics, clock.now(), None);
         let gateway = Arc::new(Gateway::new(engine, live, clock, timer, metrics));
@@ -113,6 +113,9 @@ impl Server {
                 tracing::error!("a thread of the gateway panicked");
             }
         }
+        if let Some(log) = gateway.live().access_log() {
+            log.close();
+        }
         Ok(())
     }
 
@@ -121,7 +124,7 @@ impl Server {
         let mut threads: Vec<Sockets> = (0..self.workers).map(|_| Vec::new()).collect();
         let mut files = Vec::new();
         for listening in self.listening {
-            let entrance = Arc::new(Entrance::new(listening.name));
+            let entrance = Arc::new(Entrance::new(listening.name, listening.proxy_protocol));
             for (thread, socket) in threads.iter_mut().zip(listening.sockets) {
                 thread.push((Arc::clone(&entrance), socket));
             }
@@ -161,6 +164,10 @@ impl Handle {
         let (metrics, timer) = (self.gateway.metrics(), self.gateway.timer());
         let before = self.gateway.live();
         let live = Live::new(bound, self.workers, timer, metrics, now, Some(&before));
+        if let Some(log) = live.access_log() {
+            // Whoever asks for a reload may have renamed the file.
+            log.reopen();
+        }
         self.gateway.go_live(live);
         version
     }
@@ -168,6 +175,11 @@ impl Handle {
     /// Ends a gateway that stops without waiting for `drain_timeout`: connections that are left are broken off.
     pub fn break_off(&self) {
         self.gateway.break_off();
+    }
+
+    /// Ends when each thread of the gateway has done something since it was asked: one that stands still does not.
+    pub async fn answers(&self) {
+        self.gateway.answers().await;
     }
 
     /// Records that a policy was wrong, and the one before it stays.

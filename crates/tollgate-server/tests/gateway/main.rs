@@ -5,14 +5,18 @@ mod harness;
 #[path = "../../../tollgate-store/tests/servers/mod.rs"]
 mod servers;
 
+mod access_log;
 mod bodies;
 mod bytes_on_the_wire;
+mod correlation;
+mod crowds;
 mod identity;
 mod idle_keys;
 mod listeners;
 mod login;
 mod passing;
 mod policies;
+mod proxy_protocol;
 mod queueing;
 mod reloading;
 mod semantics;

@@ -23,6 +23,23 @@ fn requests_that_have_begun_are_finished() {
 }
 
 #[test]
+fn who_connected_in_time_is_let_say_what_he_wants() {
+    let upstream = Upstream::start();
+    let mut gate = Gate::start(&open(upstream.address));
+    let mut silent = Connection::open(gate.address);
+    let mut slow = Connection::open(gate.address);
+    slow.send("GET /slow HTTP/1.1\r\nho");
+    until("both are accepted", || gate.handle.connections() == 2);
+    gate.stop();
+    until("nobody listens", || std::net::TcpStream::connect(gate.address).is_err());
+    assert!(silent.is_closed(), "who says nothing is not waited for");
+    slow.send("st: test\r\n\r\n");
+    let reply = slow.reply();
+    assert_eq!((reply.status, reply.header("connection").as_deref()), (200, Some("close")));
+    gate.ended();
+}
+
+#[test]
 fn what_takes_too_long_is_broken_off() {
     let upstream = Upstream::start();
     let mut gate = Gate::start(&open_with(upstream.address, "gateway: { drain_timeout: 200ms }"));

@@ -14,6 +14,7 @@ pub(crate) fn run(arguments: &Serve) -> Result<(), Failure> {
         listen: arguments.listen,
         admin: arguments.admin,
         workers: arguments.workers,
+        take_over: arguments.take_over,
     };
     tollgate_server::serve(&arguments.policy, &options).map_err(Failure::wrong)
 }

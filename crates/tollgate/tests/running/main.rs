@@ -6,3 +6,5 @@ mod log;
 #[path = "../web/process.rs"]
 mod process;
 mod stopping;
+mod supervised;
+mod take_over;
