@@ -31,6 +31,7 @@ mod leaky_bucket;
 mod limit;
 mod moment;
 mod outcome;
+mod outside;
 mod plan;
 mod quota;
 mod rate;

@@ -80,18 +80,27 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log of (moment, units) in the order of their moments, for a store that counts elsewhere: standings and retry times
-    /// come out of it, but nothing can be given back by its ticket.
+    /// A log of (moment, units) in the order of their moments, as it was counted elsewhere: standings and retry times come
+    /// out of it, but nothing can be given back by its ticket. Where the units are beyond counting, they are together as many
+    /// as can be.
     #[must_use]
     pub fn of(entries: impl IntoIterator<Item = (Timestamp, u64)>) -> Log {
         let mut log = Log::default();
         for (at, units) in entries {
-            log.entries.push_back(Entry { at: at.as_micros(), units, ticket: 0 });
-            log.total += units;
+            log.entries.push_back(Entry { at: at.as_micros(), units, ticket: NO_TICKET });
+            log.total = log.total.saturating_add(units);
         }
         log
     }
+
+    /// The (moment, units) of each entry, oldest first.
+    pub fn entries(&self) -> impl ExactSizeIterator<Item = (Timestamp, u64)> {
+        self.entries.iter().map(|entry| (Timestamp::from_micros(entry.at), entry.units))
+    }
 }
+
+/// No decision has this ticket: stores count them upwards from 0.
+const NO_TICKET: u64 = u64::MAX;
 
 /// One admission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

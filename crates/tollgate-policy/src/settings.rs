@@ -24,7 +24,8 @@ pub use listener::{ListenAt, Listener};
 #[cfg(feature = "redis")]
 pub use redis::StoreSettingsError;
 pub use store::{
-    SharedStoreSettings, StoreLogin, StoreSettings, StoreTls, StoreTopology, StoreUrl,
+    SharedStoreSettings, SnapshotSettings, StoreLogin, StoreSettings, StoreTls, StoreTopology,
+    StoreUrl,
 };
 
 /// A whole policy.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use tollgate_policy::file::Report;
 use tollgate_policy::settings::{ListenAt, StoreSettingsError};
+use tollgate_store::snapshot::SnapshotFileError;
 
 /// Why the gateway does not serve. Its text says what would be right.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub enum ServeError {
     NoListen,
     /// The policy's store cannot be opened.
     Store(StoreSettingsError),
+    /// The file that keeps the counts cannot be held.
+    Snapshot(SnapshotFileError),
     /// An address cannot be listened on.
     Bind {
         /// Where.
@@ -60,6 +63,7 @@ impl std::fmt::Display for ServeError {
             ServeError::Store(error) => {
                 write!(f, "the policy's store cannot be opened: {error}")
             }
+            ServeError::Snapshot(error) => error.fmt(f),
             ServeError::Bind { at, error } if error.kind() == io::ErrorKind::AddrInUse => {
                 write!(
                     f,
@@ -83,6 +87,7 @@ impl std::error::Error for ServeError {
             | ServeError::Bind { error, .. }
             | ServeError::System(error) => Some(error),
             ServeError::Store(error) => Some(error),
+            ServeError::Snapshot(error) => Some(error),
             ServeError::Policy(_) | ServeError::NoListen | ServeError::WhichListener(_) => None,
         }
     }

@@ -23,7 +23,7 @@ pub enum GatewayStore {
 }
 
 impl GatewayStore {
-    /// Opens the store that a policy names. A shared store that cannot be reached is waited for a moment and then done without,
+    /// Opens the store that a policy names. A memory store begins empty: `serve` is who reads and writes its snapshot. A shared store that cannot be reached is waited for a moment and then done without,
     /// until it is there: each limit's `on_store_failure` holds.
     ///
     /// # Errors

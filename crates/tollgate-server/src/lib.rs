@@ -23,6 +23,7 @@ mod reload;
 mod serve;
 mod server;
 mod shared;
+mod snapshot;
 mod spell;
 mod sweep;
 mod systemd;

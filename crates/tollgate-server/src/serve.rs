@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
+use tollgate_policy::Policy;
 use tollgate_policy::settings::{ListenAt, Listener, Settings};
 use tollgate_store::{Clock, SystemClock};
 
@@ -16,6 +17,7 @@ use crate::admin::{self, Stage};
 use crate::policy_file::PolicyFile;
 use crate::reload::Follower;
 use crate::server::listen_on;
+use crate::snapshot::Keeper;
 use crate::systemd::Supervisor;
 use crate::{Engine, GatewayStore, Handle, Options, ServeError, Server, descriptors, shared};
 
@@ -86,18 +88,19 @@ pub async fn serve_until(
     let mode = options.mode.unwrap_or(policy.settings().mode);
     let settings = policy.settings().clone();
     descriptors::provide(&settings);
-    let store = GatewayStore::open(&settings.store, Arc::<SystemClock>::clone(&clock) as _)
-        .await
-        .map_err(ServeError::Store)?;
+    let (store, keeper) = open_store(&policy, &clock).await?;
     let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
-    let metrics = shared::metrics(&engine);
+    let metrics = shared::metrics(&engine, keeper.as_ref());
     let readiness = Arc::new(shared::readiness(&engine));
-    let server = Server::bind(Arc::clone(&engine), clock, Arc::clone(&metrics), options)?;
+    let timed = Arc::<SystemClock>::clone(&clock);
+    let server = Server::bind(Arc::clone(&engine), timed, Arc::clone(&metrics), options)?;
     let admin = Admin::bind(&settings, options)?;
     let addresses =
         Started { listeners: server.listeners(), admin: admin.as_ref().map(|admin| admin.address) };
     admin.map(|admin| tokio::spawn(admin::serve(admin.listener, metrics, Arc::clone(&readiness))));
 
+    let keeping = keeper.map(|keeper| keeper.start(Arc::clone(&engine), clock));
+    let keeping = keeping.transpose().map_err(ServeError::System)?;
     let handle = server.handle();
     let follower = Follower {
         file,
@@ -127,6 +130,9 @@ pub async fn serve_until(
         stopping.abort();
     }
     shared::close(&engine).await;
+    if let Some(keeping) = keeping {
+        keeping.end().await;
+    }
     tracing::info!("stopped");
     ended
 }
@@ -149,6 +155,21 @@ async fn beat(supervisor: Arc<Supervisor>, server: Handle) {
         }
         tokio::time::sleep(pulse).await;
     }
+}
+
+/// The store of `policy`, and who keeps its counts over a restart, if anybody is asked to.
+async fn open_store(
+    policy: &Policy,
+    clock: &Arc<SystemClock>,
+) -> Result<(GatewayStore, Option<Keeper>), ServeError> {
+    let settings = &policy.settings().store;
+    if let Some(snapshot) = settings.snapshot() {
+        let opened = Keeper::open(snapshot, policy.definitions(), clock.now());
+        let (keeper, store) = opened.map_err(ServeError::Snapshot)?;
+        return Ok((store.into(), Some(keeper)));
+    }
+    let opened = GatewayStore::open(settings, Arc::<SystemClock>::clone(clock) as _).await;
+    Ok((opened.map_err(ServeError::Store)?, None))
 }
 
 /// A listener for metrics and health.

@@ -7,6 +7,7 @@ use tollgate_store::SharedStore;
 
 use crate::admin::Readiness;
 use crate::metrics::Metrics;
+use crate::snapshot::Keeper;
 use crate::{Engine, GatewayStore};
 
 /// The other nodes notice by themselves, so taking leave may take no longer.
@@ -19,13 +20,14 @@ fn shared(engine: &Engine) -> Option<SharedStore> {
     }
 }
 
-/// The metrics of a gateway with this engine.
-pub(crate) fn metrics(engine: &Arc<Engine>) -> Arc<Metrics> {
+/// The metrics of a gateway with this engine, whose counts `keeper` keeps, if anybody does.
+pub(crate) fn metrics(engine: &Arc<Engine>, keeper: Option<&Keeper>) -> Arc<Metrics> {
     let counted = Arc::clone(engine);
     let usage = move || counted.store().usage();
-    match shared(engine) {
-        Some(store) => Metrics::of_node(usage, store),
-        None => Metrics::new(usage),
+    match (shared(engine), keeper) {
+        (Some(store), _) => Metrics::of_node(usage, store),
+        (None, Some(keeper)) => Metrics::of_keeper(usage, keeper.metrics()),
+        (None, None) => Metrics::new(usage),
     }
 }
 

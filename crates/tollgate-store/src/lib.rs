@@ -31,3 +31,10 @@ pub use redis::{
 #[cfg(feature = "redis")]
 pub use shared::{BreakerState, LATENCY_BOUNDS, LeasesObserved, NodeObserved, SharedStore};
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};
+
+/// Counts of a memory store in a file, so that a restart gives no second quota.
+pub mod snapshot {
+    pub use crate::memory::snapshot::{
+        Found, Restored, SnapshotError, SnapshotFile, SnapshotFileError, Written,
+    };
+}

@@ -30,6 +30,12 @@ impl<C> Default for Registry<C> {
 }
 
 impl<C: Count> Registry<C> {
+    /// The set that `counters` count, with their places as ids.
+    pub(crate) fn of(counters: Vec<Arc<C>>) -> Registry<C> {
+        let held = |counter| Some(Held { counter, retired: false });
+        Registry { held: counters.into_iter().map(held).collect() }
+    }
+
     /// The counter of `id`.
     #[inline]
     pub(crate) fn get(&self, id: LimitId) -> Result<&Arc<C>, StoreError> {

@@ -4,4 +4,5 @@
 
 mod courses;
 mod giving_back;
+mod outside;
 mod promises;

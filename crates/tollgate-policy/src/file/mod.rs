@@ -21,6 +21,7 @@ mod identity;
 mod limits;
 mod listeners;
 mod mask;
+mod memory;
 mod names;
 mod nearest;
 mod node;

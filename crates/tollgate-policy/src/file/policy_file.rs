@@ -30,7 +30,7 @@ record! {
         optional listeners: Vec<Named<ListenerForm>>,
         /// Where metrics and health are served: 127.0.0.1:8090 unless said otherwise; `off` for nowhere.
         optional admin: String,
-        /// Where counts live: `memory` (default), or a store that nodes share, such as `{ url: redis://127.0.0.1:6379 }`.
+        /// Where counts live: `memory` (default), `{ memory: { snapshot: counts.snapshot } }` to keep them over a restart, or a store that nodes share, such as `{ url: redis://127.0.0.1:6379 }`.
         optional store: StoreForm,
         /// The mode, unless the command line or `TOLLGATE_MODE` says otherwise.
         optional mode: Mode,

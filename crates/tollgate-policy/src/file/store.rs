@@ -7,6 +7,7 @@ use serde_json::json;
 use tollgate_core::Micros;
 
 use super::collections::{OneOrMany, Short};
+use super::memory::{LongStoreForm, memory};
 use super::node::Node;
 use super::scalars::text_of;
 use super::secrets::{Absent, SecretForm, look_up};
@@ -16,8 +17,8 @@ use crate::settings::{
     Secret, SharedStoreSettings, StoreLogin, StoreSettings, StoreTls, StoreTopology, StoreUrl,
 };
 
-/// `memory`, or a shared store.
-pub(crate) type StoreForm = Short<MemoryWord, SharedForm>;
+/// `memory`, or a store that is written out.
+pub(crate) type StoreForm = Short<MemoryWord, LongStoreForm>;
 
 /// The word `memory`.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +86,8 @@ impl Shape for MemoryWord {
         }
         // It may be a URL with a password in it.
         sink.hide(node.span);
-        let help = "write `memory`, or `{ url: redis://host:6379 }` for a store that nodes share";
+        let help = "write `memory`, `{ memory: { snapshot: counts.snapshot } }`, or `{ url: redis://host:6379 }` for a store that \
+                    nodes share";
         sink.error(node.span, "this is no store".to_owned(), help.to_owned());
         None
     }
@@ -110,11 +112,12 @@ const HIGHEST_DATABASE: u64 = 65_535;
 /// Where the policy's counts live.
 pub(crate) fn store(form: Option<&At<StoreForm>>, sink: &mut Sink<'_>) -> StoreSettings {
     match form {
-        Some(At { value: Short::Long(shared), name, span }) => {
+        Some(At { value: Short::Long(LongStoreForm::Shared(shared)), name, span }) => {
             let form = At { value: shared, name: *name, span: *span };
             StoreSettings::Shared(Box::new(meaning(&form, sink)))
         }
-        _ => StoreSettings::Memory,
+        Some(At { value: Short::Long(LongStoreForm::Memory(form)), .. }) => memory(form, sink),
+        _ => StoreSettings::default(),
     }
 }
 

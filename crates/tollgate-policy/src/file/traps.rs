@@ -19,7 +19,9 @@ pub(crate) fn limits(file: &PolicyFile, settings: &Settings, sink: &mut Sink<'_>
         if settings.store.is_shared() {
             slow_estimate(form, limit, sink);
         } else {
-            forgotten(form, limit, sink);
+            if settings.store.snapshot().is_none() {
+                forgotten(form, limit, sink);
+            }
             nobody_to_share_with(form, sink);
         }
         for class in &limit.classes {
@@ -59,14 +61,14 @@ fn counts_for_days(class: &Class) -> bool {
     }
 }
 
-/// A memory store forgets at every restart; said once a limit.
+/// A memory store without a snapshot forgets at every restart; said once a limit.
 fn forgotten(form: &LimitForm, limit: &LimitSettings, sink: &mut Sink<'_>) {
     if limit.classes.iter().any(counts_for_days) {
         sink.warn(
             form.algorithm().0,
             "counts of a day or longer live in memory without a snapshot: a restart forgets them"
                 .to_owned(),
-            "restart seldom, or give less per day than a restart may give twice",
+            "keep them in a file: `store: { memory: { snapshot: counts.snapshot } }`",
         );
     }
 }

@@ -11,12 +11,40 @@ use super::Secret;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StoreSettings {
     /// In this process.
-    Memory,
+    Memory {
+        /// The file that keeps them over a restart; `None`: they end with the process.
+        snapshot: Option<SnapshotSettings>,
+    },
     /// In Redis or Valkey, for all nodes that name the same servers, secret and namespace.
     Shared(Box<SharedStoreSettings>),
 }
 
+/// Counts of a memory store in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SnapshotSettings {
+    /// The file.
+    pub path: PathBuf,
+    /// How often it is written.
+    pub every: Micros,
+}
+
+impl Default for StoreSettings {
+    /// In this process, and nowhere else.
+    fn default() -> StoreSettings {
+        StoreSettings::Memory { snapshot: None }
+    }
+}
+
 impl StoreSettings {
+    /// The file that keeps the counts of a memory store over a restart.
+    #[must_use]
+    pub fn snapshot(&self) -> Option<&SnapshotSettings> {
+        match self {
+            StoreSettings::Memory { snapshot } => snapshot.as_ref(),
+            StoreSettings::Shared(_) => None,
+        }
+    }
+
     /// Whether other nodes count with this one.
     #[must_use]
     pub fn is_shared(&self) -> bool {

@@ -6,6 +6,7 @@ mod examples;
 mod field_cases;
 mod listeners;
 mod meaning;
+mod memory_store;
 mod policy_tests;
 mod properties;
 mod rates_and_durations;

@@ -116,7 +116,7 @@ fn defaults_of_a_small_policy() {
     let settings = &read.settings;
     assert_eq!(settings.listeners, []);
     assert_eq!(settings.admin, Some("127.0.0.1:8090".parse().unwrap()));
-    assert_eq!(settings.store, StoreSettings::Memory);
+    assert_eq!(settings.store, StoreSettings::Memory { snapshot: None });
     assert_eq!(settings.client_address.hops, Hops::Trusted(Vec::new()));
     assert_eq!(settings.client_address.ipv6_prefix, 64);
     assert_eq!(settings.default, DefaultRoute::Admit);

@@ -18,7 +18,7 @@ fn with_store(store: &str) -> String {
 fn shared(store: &str) -> SharedStoreSettings {
     match meaning(&with_store(store)).settings.store {
         StoreSettings::Shared(shared) => *shared,
-        StoreSettings::Memory => panic!("{store} is in memory"),
+        StoreSettings::Memory { .. } => panic!("{store} is in memory"),
     }
 }
 

@@ -12,6 +12,7 @@ mod proxy_protocol;
 mod read_ahead;
 mod recorder;
 mod shared;
+mod snapshot;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -35,6 +36,7 @@ use tollgate_store::{SharedStore, Usage};
 pub use histogram::Histogram;
 pub use read_ahead::ReadAhead;
 pub use recorder::Recorder;
+pub(crate) use snapshot::SnapshotMetrics;
 pub use upstream::{ServerMetrics, UpstreamError};
 
 pub(crate) use access_log::AccessLogMetrics;
@@ -132,6 +134,16 @@ impl Metrics {
     ) -> Arc<Metrics> {
         let mut metrics = Metrics::of_store(store);
         metrics.registry.register_collector(Box::new(shared::SharedScrape(shared)));
+        Arc::new(metrics)
+    }
+
+    /// The same, of a node whose counts are kept in a file.
+    pub(crate) fn of_keeper(
+        store: impl Fn() -> Vec<Usage> + Send + Sync + 'static,
+        snapshots: &SnapshotMetrics,
+    ) -> Arc<Metrics> {
+        let mut metrics = Metrics::of_store(store);
+        snapshots.register(&mut Adder(&mut metrics.registry));
         Arc::new(metrics)
     }
 

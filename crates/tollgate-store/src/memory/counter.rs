@@ -71,6 +71,29 @@ impl Counter {
         }
     }
 
+    /// One whose shards, `shards` of them, await their counts from elsewhere: see [`Counter::fill`].
+    pub(crate) fn awaiting(
+        id: LimitId,
+        definition: &Definition,
+        limit: Limit,
+        room: Arc<Room>,
+        shards: usize,
+        since: Timestamp,
+    ) -> Counter {
+        Counter {
+            id,
+            class: definition.class.clone(),
+            shape: definition.shape.clone(),
+            counts: Counts::new(limit.words(), shards, Stage::Awaiting),
+            fresh: limit.encode(&State::Fresh),
+            limit,
+            room,
+            period: SeenPeriod::default(),
+            previous: Mutex::new(None),
+            since,
+        }
+    }
+
     /// How many places a sweep has to visit.
     pub(crate) fn shards(&self) -> usize {
         match &self.counts {
@@ -155,7 +178,7 @@ impl Counter {
 
     /// Takes a shard over that was found awaiting its counts.
     #[cold]
-    fn fetch(&self, table: &Table, stage: Stage, shard: usize) -> Result<(), Moved> {
+    pub(super) fn fetch(&self, table: &Table, stage: Stage, shard: usize) -> Result<(), Moved> {
         match stage {
             Stage::Moved => Err(Moved),
             Stage::Here => Ok(()),
@@ -186,6 +209,11 @@ impl Counter {
         }
     }
 
+    /// Whether forgetting `state` gives its key nothing.
+    pub(crate) fn is_fresh(&self, state: &State, now: Timestamp) -> bool {
+        self.limit.is_fresh(state, self.period.at(now), now)
+    }
+
     /// When `state` is as fresh as new, in microseconds since the epoch; `None`: it is.
     pub(crate) fn fresh_at(&self, state: &State, now: Timestamp) -> Option<u64> {
         let period = self.period.at(now);
@@ -198,6 +226,9 @@ impl Counter {
         Some(now.as_micros().saturating_add(self.limit.standing(state, period, now).reset.get()))
     }
 }
+
+/// Most shards of a limit.
+pub(crate) const MOST_SHARDS: usize = 2048;
 
 /// How often an insertion is tried while others fill the room that it makes.
 const INSERTIONS: usize = 1000;
@@ -227,5 +258,5 @@ impl Drop for Counter {
 
 /// Shards for so many keys: few enough that a small limit stays small, enough that rebuilding one is a short pause.
 fn shards_for(max: usize) -> usize {
-    if max == usize::MAX { 1024 } else { (max / 8192).next_power_of_two().clamp(16, 2048) }
+    if max == usize::MAX { 1024 } else { (max / 8192).next_power_of_two().clamp(16, MOST_SHARDS) }
 }

@@ -16,6 +16,7 @@ mod rewrite;
 mod room;
 mod rooms;
 mod shards;
+pub(crate) mod snapshot;
 mod sweep;
 mod table;
 mod take_over;
@@ -93,10 +94,14 @@ impl MemoryStore {
     /// A store without limits yet.
     #[must_use]
     pub fn new(options: MemoryOptions) -> MemoryStore {
+        MemoryStore::of(options, KeyHasher::new(), Registry::default())
+    }
+
+    fn of(options: MemoryOptions, hasher: KeyHasher, registry: Registry<Counter>) -> MemoryStore {
         MemoryStore {
             options,
-            hasher: KeyHasher::new(),
-            registry: ArcSwap::default(),
+            hasher,
+            registry: ArcSwap::from_pointee(registry),
             defining: Mutex::new(()),
             tickets: AtomicU64::new(0),
             sweep: Mutex::new(0),

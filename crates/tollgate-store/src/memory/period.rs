@@ -24,6 +24,13 @@ impl SeenPeriod {
         }
     }
 
+    /// The latest that was seen, as far as it is known.
+    pub(crate) fn seen(&self) -> Option<Period> {
+        let start = Timestamp::from_micros(self.start.load(Ordering::Acquire));
+        let end = Timestamp::from_micros(self.end.load(Ordering::Acquire));
+        (end > Timestamp::EPOCH).then_some(Period { start, end })
+    }
+
     /// Goes on from what `from` saw.
     pub(crate) fn carry(&self, from: &SeenPeriod) {
         self.end.fetch_max(from.end.load(Ordering::Acquire), Ordering::AcqRel);

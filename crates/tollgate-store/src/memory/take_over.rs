@@ -10,7 +10,7 @@ use super::locked::{Shard, Stage};
 use super::table::{Entry, Table};
 
 /// A key's place within its shard, and its state.
-type Held = (u128, State);
+pub(super) type Held = (u128, State);
 
 impl Counter {
     /// Takes all counts over that are still with the predecessor, and lets go of it.
@@ -29,16 +29,34 @@ impl Counter {
 
     /// Takes a shard over into the table, unless that has happened.
     pub(super) fn take_over_table(&self, table: &Table, shard: usize) {
-        let lost = table.move_in(shard, || {
-            let held = self.hand_over(shard);
-            let entry = |(key, state): Held| Entry {
-                index: (key >> 64) as u32,
-                fingerprint: key as u64,
-                words: self.limit.encode(&state),
-            };
-            held.into_iter().map(entry).collect()
-        });
+        let lost = table.move_in(shard, || self.entries(self.hand_over(shard)));
         self.room.leave(lost);
+    }
+
+    fn entries(&self, held: Vec<Held>) -> Vec<Entry> {
+        let entry = |(key, state): Held| Entry {
+            index: (key >> 64) as u32,
+            fingerprint: key as u64,
+            words: self.limit.encode(&state),
+        };
+        held.into_iter().map(entry).collect()
+    }
+
+    /// Gives a shard that awaits its counts `held`, each key once, whatever the room.
+    pub(super) fn fill(&self, shard: usize, held: Vec<Held>) {
+        let overflow = KeyHash::OVERFLOW.stored();
+        self.room.admit(held.iter().filter(|(key, _)| *key != overflow).count());
+        match &self.counts {
+            Counts::Table(table) => {
+                let lost = table.move_in(shard, || self.entries(held));
+                self.room.leave(lost);
+            }
+            Counts::Locked(locked) => {
+                let mut guard = locked.lock(shard);
+                guard.stage = Stage::Here;
+                guard.keys.extend(held);
+            }
+        }
     }
 
     /// Takes a shard over into a locked map.
@@ -68,8 +86,7 @@ impl Counter {
         match &self.counts {
             Counts::Table(table) => {
                 self.take_over_table(table, shard);
-                let key = |e: &Entry| (u128::from(e.index) << 64) | u128::from(e.fingerprint);
-                let held = |e: Entry| (key(&e), self.limit.decode(e.words));
+                let held = |e: Entry| (e.key(), self.limit.decode(e.words));
                 table.move_out(shard).into_iter().map(held).collect()
             }
             Counts::Locked(locked) => {

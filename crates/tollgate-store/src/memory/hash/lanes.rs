@@ -37,6 +37,17 @@ impl Secrets {
         Secrets { first: pair(0), block: pair(2), end: pair(4) }
     }
 
+    /// As plain words.
+    pub(super) fn words(&self) -> [u64; 6] {
+        let ([a, b], [c, d], [e, f]) = (self.first, self.block, self.end);
+        [a, b, c, d, e, f]
+    }
+
+    /// Back from [`Secrets::words`].
+    pub(super) fn from_words([a, b, c, d, e, f]: [u64; 6]) -> Secrets {
+        Secrets { first: [a, b], block: [c, d], end: [e, f] }
+    }
+
     /// Nothing read yet.
     #[inline]
     pub(super) fn begin(&self) -> Lanes<'_> {

@@ -67,6 +67,21 @@ impl KeyHasher {
         KeyHasher(Secrets::new())
     }
 
+    /// The hasher that told [`KeyHasher::seeds`].
+    pub(super) fn from_seeds(seeds: [u64; 6]) -> KeyHasher {
+        KeyHasher(Secrets::from_words(seeds))
+    }
+
+    /// What its hashes are seeded with. Who knows it can choose keys that collide.
+    pub(super) fn seeds(&self) -> [u64; 6] {
+        self.0.words()
+    }
+
+    /// The hash of a text that is always the same: tells whether seeds of another program mean the same hashes.
+    pub(super) fn witness(&self) -> u128 {
+        self.hash_bytes(b"the same key, hashed by the same seeds").to_u128()
+    }
+
     /// The hash of a key of any kind; another one than [`KeyHasher::hash_bytes`]'s.
     #[inline]
     pub(crate) fn hash_value<K: Hash + ?Sized>(&self, key: &K) -> KeyHash {

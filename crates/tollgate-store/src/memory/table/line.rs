@@ -66,6 +66,11 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
+    /// Its key within its shard.
+    pub(crate) const fn key(&self) -> u128 {
+        (self.index as u128) << 64 | self.fingerprint as u128
+    }
+
     /// Whether it takes room: all do but the overflow bucket.
     pub(crate) fn counts(&self) -> bool {
         self.fingerprint != KeyHash::OVERFLOW.fingerprint
@@ -165,6 +170,19 @@ pub(super) fn entry(line: &Line, width: Width, entry: usize) -> Option<Entry> {
     let bits = line[1].load(Ordering::Relaxed) >> (INDEX_BITS as usize * entry);
     let index = (bits & INDEX_MASK) as u32;
     (fingerprint != 0).then(|| Entry { index, fingerprint, words: words(line, width, entry) })
+}
+
+/// Adds the entries of a line to `copies`, as they are there together.
+pub(super) fn copy(line: &Line, width: Width, copies: &mut Vec<Entry>) {
+    let before = copies.len();
+    loop {
+        let header = unlocked(line);
+        copies.extend((0..width.entries()).filter_map(|at| entry(line, width, at)));
+        if still(line, header) {
+            return;
+        }
+        copies.truncate(before);
+    }
 }
 
 /// Writes an entry whole; the line is locked.
