@@ -1,5 +1,6 @@
 //! The engine on the memory store: several limits, reloads, modes, the end of a request.
 
+mod calendar;
 mod sources;
 
 use std::future::Future;
