@@ -189,7 +189,7 @@ fn read(path: &Path) -> Vec<u8> {
 fn a_full_disk_keeps_the_old_file_and_is_said_once() {
     let place = Place::new("100ms");
     // No file may grow beyond a few KiB, and writing on fails as on a full disk.
-    let running = place.starts_behind("trap '' XFSZ; ulimit -f 4;");
+    let running = place.starts_behind("trap '' XFSZ; ulimit -S -f 4;");
     assert_eq!(passes(&running, "ada", 3), 3);
     writes(&running, 2);
     running.signal("STOP");

@@ -17,7 +17,7 @@ pub(crate) enum LongStoreForm {
     /// In this process.
     Memory(MemoryStoreForm),
     /// Shared.
-    Shared(SharedForm),
+    Shared(Box<SharedForm>),
 }
 
 record! {
@@ -45,7 +45,7 @@ impl Shape for LongStoreForm {
             Value::Map(entries) if entries.iter().any(|entry| is_memory(&entry.key)) => {
                 MemoryStoreForm::decode(node, sink).map(LongStoreForm::Memory)
             }
-            _ => SharedForm::decode(node, sink).map(LongStoreForm::Shared),
+            _ => SharedForm::decode(node, sink).map(|form| LongStoreForm::Shared(Box::new(form))),
         }
     }
 

@@ -113,7 +113,7 @@ const HIGHEST_DATABASE: u64 = 65_535;
 pub(crate) fn store(form: Option<&At<StoreForm>>, sink: &mut Sink<'_>) -> StoreSettings {
     match form {
         Some(At { value: Short::Long(LongStoreForm::Shared(shared)), name, span }) => {
-            let form = At { value: shared, name: *name, span: *span };
+            let form = At { value: &**shared, name: *name, span: *span };
             StoreSettings::Shared(Box::new(meaning(&form, sink)))
         }
         Some(At { value: Short::Long(LongStoreForm::Memory(form)), .. }) => memory(form, sink),

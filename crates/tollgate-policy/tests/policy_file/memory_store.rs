@@ -51,9 +51,9 @@ fn what_is_wrong_with_a_memory_store() {
             `/var/lib/tollgate/counts.snapshot`)".to_owned()),
         ("{ memory: { snapshots: a } }", "1:20 `memory` has no field `snapshots` (did you mean `snapshot`? the fields \
             are `snapshot`, `every`)".to_owned()),
-        ("{ memory: { snapshot: a }, url: redis://h }", "1:35 a memory store has no field `url` (the field is \
+        ("{ memory: { snapshot: a }, url: redis://h }", "1:35 a memory store has no field `url` (the fields are \
             `memory`)".to_owned()),
-        ("{ memroy: { snapshot: a } }", "1:10 a memory store has no field `memroy` (did you mean `memory`? the field is \
+        ("{ memroy: { snapshot: a } }", "1:10 a memory store has no field `memroy` (did you mean `memory`? the fields are \
             `memory`)".to_owned()),
         ("{ memory: counts }", "1:18 `memory` is a map, and this is a text (write a map with `snapshot` and \
             `every`)".to_owned()),

@@ -86,7 +86,9 @@ fn engine(there: Timestamp) -> Engine<Elsewhere> {
 #[test]
 fn the_stores_day_counts_where_it_is_another_one_than_the_gateways() {
     // The store is ten seconds ahead, over midnight; and ten seconds behind.
-    for (here, there, day) in [(100 * DAY - 5, 100 * DAY + 5, 100), (100 * DAY + 5, 100 * DAY - 5, 99)] {
+    for (here, there, day) in
+        [(100 * DAY - 5, 100 * DAY + 5, 100), (100 * DAY + 5, 100 * DAY - 5, 99)]
+    {
         let engine = engine(second(there));
         assert!(passes(&engine, second(here)) && passes(&engine, second(here)));
         assert!(!passes(&engine, second(here)), "two a day");
