@@ -10,9 +10,6 @@ use crate::{Limit, State, Timestamp};
 /// A count is at most this: a limit and its debt are counted together in 62 bits.
 const MOST: u64 = 1 << 62;
 
-/// Counts of a sliding window's cells together: the estimate is at most [`MOST`], and so is the oldest cell.
-const MOST_TOGETHER: u64 = 2 * MOST;
-
 /// Units of a log, and so its entries.
 const MOST_LOGGED: u64 = 10_000;
 
@@ -62,12 +59,15 @@ impl<W: Word> Bucket<W> {
 }
 
 impl SlidingWindowPlan {
+    /// The cells that count whole are never charged beyond the most, and each of them was one of those once.
     fn accepts(&self, newest: u64, counts: &[u64]) -> bool {
-        let sum = counts.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
+        let Some((oldest, whole)) = counts.split_first() else { return false };
+        let sum = whole.iter().try_fold(0_u64, |sum, count| sum.checked_add(*count));
         let start = newest.checked_mul(self.cell);
         counts.len() as u64 == self.cells + 1
             && start.is_some_and(|start| start <= LAST)
-            && sum.is_some_and(|sum| sum <= MOST_TOGETHER)
+            && sum.is_some_and(|sum| sum <= MOST)
+            && *oldest <= MOST
     }
 }
 

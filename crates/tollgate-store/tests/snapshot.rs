@@ -6,6 +6,8 @@ mod age;
 mod damage;
 #[path = "snapshot/files.rs"]
 mod files;
+#[path = "snapshot/framed.rs"]
+mod framed;
 #[path = "snapshot/going_on.rs"]
 mod going_on;
 #[path = "snapshot/under_load.rs"]

@@ -55,7 +55,7 @@ fn what_is_wrong_with_a_memory_store() {
             `memory`)".to_owned()),
         ("{ memroy: { snapshot: a } }", "1:10 a memory store has no field `memroy` (did you mean `memory`? the fields are \
             `memory`)".to_owned()),
-        ("{ memory: counts }", "1:18 `memory` is a map, and this is a text (write a map with `snapshot` and \
+        ("{ memory: counts }", "1:18 `memory` is a map, and this is a single value (write a map with `snapshot`, \
             `every`)".to_owned()),
         ("memry", "1:8 this is no store (write `memory`, `{ memory: { snapshot: counts.snapshot } }`, or `{ url: \
             redis://host:6379 }` for a store that nodes share)".to_owned()),

@@ -4,7 +4,8 @@ use std::io::{self, Write};
 
 use tollgate_store::snapshot::SnapshotError;
 
-use super::world::{World, every_kind, read, seconds};
+use super::framed::{framed, frames};
+use super::world::{DAY, World, every_kind, read, seconds};
 
 fn small() -> Vec<u8> {
     let world = World::new(every_kind());
@@ -65,8 +66,73 @@ fn what_is_wrong_is_said() {
     );
     assert_eq!(said(&small()[..100]), "it is cut off: what begins at byte 98 is not all there");
     let mut changed = small();
-    changed[100] ^= 1;
+    changed[110] ^= 1;
     assert!(said(&changed).contains("its checksum is another one"), "{}", said(&changed));
+}
+
+/// Any number, in the order of a seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        (mixed ^ (mixed >> 27)) as usize % end
+    }
+}
+
+/// Files whose frames are right and whose contents are anything: they are refused, or what they say can be gone on with.
+#[test]
+fn content_that_no_gateway_writes_does_no_harm() {
+    let whole = small();
+    assert!(framed(&frames(&whole)) == whole, "both spellings say the same");
+    let (mut taken, mut refused) = (0, 0);
+    for seed in 0..4_000 {
+        let mut random = Random(seed);
+        let mut frames = frames(&whole);
+        let count = frames.len();
+        for _ in 0..=random.below(3) {
+            let (_, content) = &mut frames[random.below(count)];
+            let at = random.below(content.len());
+            let bytes = [0, 1, 0x7f, 0x80, 0xff, random.below(256) as u8];
+            content[at] = bytes[random.below(bytes.len())];
+        }
+        match random.below(12) {
+            0 => frames.swap(random.below(count), random.below(count)),
+            1 => drop(frames.remove(random.below(count))),
+            2 => {
+                let again = frames[random.below(count)].clone();
+                frames.insert(random.below(count), again);
+            }
+            3 => {
+                let (_, content) = &mut frames[random.below(count)];
+                content.truncate(random.below(content.len()));
+            }
+            _ => {}
+        }
+        match read(&framed(&frames), every_kind(), seconds(2)) {
+            Err(_) => refused += 1,
+            Ok((world, _)) => {
+                taken += 1;
+                go_on(&world);
+            }
+        }
+    }
+    assert!(taken > 200 && refused > 1_000, "{taken} taken, {refused} refused");
+}
+
+/// Decides, sweeps, and has the next life begin with it.
+fn go_on(world: &World) {
+    for now in [2, 3_600, 3 * DAY] {
+        for limit in 0..9 {
+            for key in ["a", "b", "new"] {
+                world.charge(limit, key, 1, seconds(now));
+            }
+        }
+        while !world.store.sweep(seconds(now)) {}
+        let (_, restored) = world.reborn(every_kind(), seconds(now));
+        assert_eq!(restored.dropped + restored.expired, 0);
+    }
 }
 
 /// A disk with room for so many bytes.

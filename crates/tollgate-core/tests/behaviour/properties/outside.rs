@@ -112,6 +112,7 @@ proptest! {
         for (cost, later) in costs {
             world.ask(now, cost);
             world.standing(now);
+            prop_assert!(world.limits[0].accepts(&world.states[0]), "{:?}", world.states[0]);
             let kept = world.limits[0].carry_over(&world.limits[0].clone(), world.states[0].clone(), at(now));
             prop_assert!(world.limits[0].accepts(&kept));
             now += later;
