@@ -12,6 +12,7 @@ use tollgate_store::{OnStoreFailure, SyncMode};
 use crate::{ClientAddress, Mode};
 
 mod access_log;
+mod answers;
 mod listener;
 #[cfg(feature = "redis")]
 mod redis;
@@ -20,6 +21,7 @@ mod store;
 pub use access_log::{
     AccessLogSettings, LogField, LogFormat, LogPart, LogSample, LogTarget, Share,
 };
+pub use answers::{Answers, HeaderFamily, ResetForm};
 pub use listener::{ListenAt, Listener};
 #[cfg(feature = "redis")]
 pub use redis::StoreSettingsError;
@@ -433,38 +435,6 @@ pub enum TraceContext {
     Pass,
     /// It is left as it came.
     Leave,
-}
-
-/// How answers describe limits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answers {
-    /// Which header families are sent.
-    pub headers: Vec<HeaderFamily>,
-    /// What `X-RateLimit-Reset` holds.
-    pub reset: ResetForm,
-    /// By how many per cent, at most, the stated times are lengthened at random; 0 to 100.
-    pub retry_jitter: u8,
-}
-
-/// A family of header fields.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeaderFamily {
-    /// `RateLimit-Policy` and `RateLimit` as in drafts 08 to 11.
-    Ietf,
-    /// `X-RateLimit-Limit`, `-Remaining`, `-Reset`.
-    XRateLimit,
-    /// `RateLimit-Limit`, `-Remaining`, `-Reset` as in draft 03.
-    Draft03,
-}
-
-/// What `X-RateLimit-Reset` holds.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ResetForm {
-    /// Seconds since the epoch.
-    #[default]
-    Epoch,
-    /// Seconds from now.
-    Delta,
 }
 
 /// Time and size limits of the gateway; every one has a default.
