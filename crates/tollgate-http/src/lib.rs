@@ -6,6 +6,7 @@
 //! - [`Responder`]: a decision in the form that clients obey: `RateLimit` fields, `Retry-After`, and the whole answer to
 //!   a refused request.
 //! - [`Problem`]: every other answer that is our own, as `application/problem+json`.
+//! - [`is_grpc`] and [`Answer::for_grpc`]: the same for a gRPC caller, as a status in a head without a body.
 //!
 //! Nothing here does I/O, reads a clock or makes randomness: moments come with the decision, randomness as an argument.
 
@@ -13,6 +14,7 @@ mod answer;
 pub mod client_address;
 mod facts;
 mod fields;
+mod grpc;
 mod prepared;
 mod problem;
 pub mod proxy_protocol;
@@ -23,5 +25,6 @@ pub mod trace_context;
 
 pub use answer::Answer;
 pub use facts::facts_of;
+pub use grpc::is_grpc;
 pub use problem::{Kind, Problem};
 pub use responder::Responder;

@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use http::header::ValueIter;
 use http::{HeaderName, HeaderValue};
 
+use crate::ClientCertificate;
 use crate::identity::{Single, single};
 
 /// The facts of one request. Everything is borrowed: deciding copies nothing.
@@ -26,6 +27,8 @@ pub struct Facts<'a> {
     pub body: Option<&'a [u8]>,
     /// The client's address, found by `tollgate_http::client_address`; not yet cut to a prefix.
     pub client: Option<IpAddr>,
+    /// What its certificate says, where it showed one that was verified.
+    pub certificate: Option<&'a ClientCertificate>,
     /// Whether the socket's peer is a trusted proxy, so that its headers and cookies count.
     pub trusted: bool,
     /// A cost that overrides the policy's (a replay's `cost`).
@@ -45,6 +48,7 @@ impl<'a> Facts<'a> {
             headers,
             body: None,
             client: None,
+            certificate: None,
             trusted: false,
             cost: None,
         }

@@ -37,6 +37,7 @@
 mod address;
 mod bodies;
 mod calendar;
+mod certificate;
 mod charges;
 mod client_address;
 mod cost;
@@ -56,6 +57,7 @@ pub mod settings;
 #[cfg(test)]
 mod testing;
 
+pub use certificate::ClientCertificate;
 pub use charges::{Charges, Planned, Subject};
 pub use client_address::{ClientAddress, ForwardedHeader, Hops};
 pub use decision::{Decision, Ends, Held, LimitReport, Verdict};

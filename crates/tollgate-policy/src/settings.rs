@@ -22,7 +22,7 @@ pub use access_log::{
     AccessLogSettings, LogField, LogFormat, LogPart, LogSample, LogTarget, Share,
 };
 pub use answers::{Answers, HeaderFamily, ResetForm};
-pub use listener::{ListenAt, Listener};
+pub use listener::{CertificateFiles, ClientAuthorities, ListenAt, Listener, ListenerTls};
 #[cfg(feature = "redis")]
 pub use redis::StoreSettingsError;
 pub use store::{
@@ -190,6 +190,8 @@ pub enum Source {
         /// Case-sensitive.
         field: String,
     },
+    /// What the certificate says that the client proved to have.
+    ClientCertificate(CertificateField),
     /// The client address, cut to its prefix.
     Ip,
     /// A column of the row that another identity's value names.
@@ -203,6 +205,21 @@ pub enum Source {
         /// The column that is the value.
         column: String,
     },
+}
+
+/// Which part of a client certificate is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CertificateField {
+    /// The whole distinguished name, as RFC 4514 writes it.
+    Subject,
+    /// The common name within it.
+    CommonName,
+    /// A DNS name among its alternative names.
+    Dns,
+    /// A URI among them, such as a SPIFFE ID.
+    Uri,
+    /// An email address among them.
+    Email,
 }
 
 /// Whose word a header or cookie is.
@@ -468,4 +485,10 @@ pub struct GatewaySettings {
     pub max_waiting: usize,
     /// Idle connections kept to each upstream server.
     pub max_idle_per_server: usize,
+    /// Most requests side by side on one HTTP/2 connection.
+    pub max_streams: usize,
+    /// Most streams that an HTTP/2 client may reset beyond as many as it lets finish; a tenth comes back each second.
+    pub max_resets: usize,
+    /// Most HTTP/2 frames that carry nothing beyond those that go with requests and bodies; a tenth comes back each second.
+    pub max_control_frames: usize,
 }

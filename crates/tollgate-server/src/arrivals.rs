@@ -4,7 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use crate::connection::{self, Places, Refusal, Stream};
+use crate::connection::{self, Places, Refusal, Scheme, Stream};
 use crate::metrics::Metrics;
 use crate::spell::Spell;
 
@@ -23,7 +23,7 @@ pub(crate) struct Arrivals {
 
 impl Arrivals {
     /// Answers a connection that finds `most` others open.
-    pub(crate) fn turn_away(&self, stream: Stream, most: usize, metrics: &Metrics) {
+    pub(crate) fn turn_away(&self, stream: Stream, scheme: Scheme, most: usize, metrics: &Metrics) {
         metrics.connections_rejected.inc();
         if self.turned_away.note() {
             tracing::warn!(
@@ -32,13 +32,13 @@ impl Arrivals {
                  if the machine bears more"
             );
         }
-        self.refuse(stream, &connection::no_place(), metrics);
+        self.refuse((stream, scheme), &connection::no_place(), metrics);
     }
 
     /// Answers a connection that finds `most` others of its address open.
     pub(crate) fn turn_one_of_many_away(
         &self,
-        stream: Stream,
+        stream: (Stream, Scheme),
         (address, most): (IpAddr, usize),
         metrics: &Metrics,
     ) {
@@ -53,7 +53,11 @@ impl Arrivals {
         self.refuse(stream, &connection::crowded(), metrics);
     }
 
-    fn refuse(&self, stream: Stream, refusal: &Refusal, metrics: &Metrics) {
+    fn refuse(&self, (stream, scheme): (Stream, Scheme), refusal: &Refusal, metrics: &Metrics) {
+        if scheme == Scheme::Https {
+            // A handshake only to say so would cost what is short.
+            return;
+        }
         metrics.answered(refusal.status);
         // Whoever does not take it has lost nothing but an explanation.
         let _ = stream.try_write(&refusal.bytes);

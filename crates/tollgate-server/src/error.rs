@@ -7,6 +7,8 @@ use tollgate_policy::file::Report;
 use tollgate_policy::settings::{ListenAt, StoreSettingsError};
 use tollgate_store::snapshot::SnapshotFileError;
 
+use crate::tls::TlsError;
+
 /// Why the gateway does not serve. Its text says what would be right.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -35,6 +37,8 @@ pub enum ServeError {
     },
     /// An address was given on the command line, and the policy has several listeners: so many.
     WhichListener(usize),
+    /// A listener's certificates are of no use.
+    Tls(TlsError),
     /// The operating system refused a thread, a signal or something else that serving needs.
     System(io::Error),
 }
@@ -75,6 +79,7 @@ impl std::fmt::Display for ServeError {
                 f,
                 "--listen takes the place of one listener, and the policy has {count}; leave it out or leave one of them"
             ),
+            ServeError::Tls(error) => error.fmt(f),
             ServeError::System(error) => write!(f, "the operating system refused to go on: {error}"),
         }
     }
@@ -88,6 +93,7 @@ impl std::error::Error for ServeError {
             | ServeError::System(error) => Some(error),
             ServeError::Store(error) => Some(error),
             ServeError::Snapshot(error) => Some(error),
+            ServeError::Tls(error) => Some(error),
             ServeError::Policy(_) | ServeError::NoListen | ServeError::WhichListener(_) => None,
         }
     }

@@ -76,6 +76,12 @@ impl PolicyFile {
             }
             _ => None,
         });
-        std::iter::once(&self.path).chain(tables).chain(keys).cloned().collect()
+        let tls = settings.listeners.iter().filter_map(|listener| listener.tls.as_ref());
+        let certificates = tls.flat_map(|tls| {
+            let pairs = tls.certificates.iter().flat_map(|pair| [&pair.certificate, &pair.key]);
+            pairs.chain(tls.clients.as_ref().map(|clients| &clients.authorities))
+        });
+        let own = std::iter::once(&self.path);
+        own.chain(tables).chain(keys).chain(certificates).cloned().collect()
     }
 }

@@ -114,7 +114,12 @@ impl Worker {
         let Accepted { entrance, stream, peer } = accepted;
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
-            return self.gateway.arrivals().turn_away(stream, most, self.gateway.metrics());
+            return self.gateway.arrivals().turn_away(
+                stream,
+                entrance.scheme(),
+                most,
+                self.gateway.metrics(),
+            );
         };
         stream.set_nodelay();
         let (gateway, worker, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());

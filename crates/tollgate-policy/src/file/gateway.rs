@@ -41,6 +41,15 @@ record! {
         optional max_waiting: u64,
         /// Idle connections kept to each upstream server; 64.
         optional max_idle_per_server: u64,
+        /// Most requests side by side on one HTTP/2 connection; 128.
+        optional max_streams: u64,
+        /// Most streams that an HTTP/2 client may reset on one connection beyond as many as it lets finish; 100, of which a tenth
+        /// comes back each second. Beyond that the connection is ended.
+        optional max_resets: u64,
+        /// Most frames on one HTTP/2 connection that carry nothing (PING, SETTINGS, WINDOW_UPDATE, empty DATA), beyond eight for
+        /// each request and four for each piece of a body; 1000, of which a tenth comes back each second. Beyond that the
+        /// connection is ended.
+        optional max_control_frames: u64,
     }
 }
 
@@ -79,6 +88,9 @@ impl Default for GatewaySettings {
             max_connections_per_address: None,
             max_waiting: 10_000,
             max_idle_per_server: 64,
+            max_streams: 128,
+            max_resets: 100,
+            max_control_frames: 1_000,
         }
     }
 }
@@ -139,6 +151,9 @@ pub(crate) fn gateway(section: Option<&At<GatewayForm>>, sink: &mut Sink<'_>) ->
     if let Some(most) = &form.max_connections_per_address {
         said.max_connections_per_address = per_address(most, sink);
     }
+    count(&form.max_streams, 1..=10_000, &mut said.max_streams, sink);
+    count(&form.max_resets, 10..=1_000_000, &mut said.max_resets, sink);
+    count(&form.max_control_frames, 100..=1_000_000, &mut said.max_control_frames, sink);
     if let Some(bytes) = &form.max_body_bytes {
         said.max_body_bytes = bytes.value.0;
     }

@@ -16,8 +16,20 @@ use crate::settings::{Fold, From, Identity, Source, Table};
 pub(crate) type IdentityForm = ListOr<SourceItem, SourceItem>;
 
 /// The fields of which a source has exactly one.
-const SOURCES: [&str; 11] =
-    ["header", "query", "cookie", "path", "jwt", "api_key", "basic", "json", "form", "ip", "table"];
+const SOURCES: [&str; 12] = [
+    "header",
+    "query",
+    "cookie",
+    "path",
+    "jwt",
+    "api_key",
+    "basic",
+    "json",
+    "form",
+    "client_certificate",
+    "ip",
+    "table",
+];
 
 /// What sources refer to.
 pub(crate) struct World<'f> {
@@ -165,6 +177,9 @@ fn source(form: &SourceForm, world: &World<'_>, sink: &mut Sink<'_>) -> Option<S
     }
     if let Some(field) = &form.form {
         return form_field(field, sink);
+    }
+    if let Some(field) = &form.client_certificate {
+        return Some(Source::ClientCertificate(field.value));
     }
     if form.ip.is_some() {
         return Some(Source::Ip);

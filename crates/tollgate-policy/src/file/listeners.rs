@@ -8,6 +8,7 @@ use ipnet::IpNet;
 use super::client_address::Network;
 use super::collections::{AtLeastOne, Named};
 use super::diagnostic::Span;
+use super::listener_tls::{ListenerTlsForm, tls_of};
 use super::names::Known;
 use super::policy_file::PolicyFile;
 use super::shape::record;
@@ -27,6 +28,11 @@ record! {
         /// Networks of balancers whose connections begin with a PROXY protocol header (version 1 or 2), and must. The address in it
         /// takes the place of the socket's peer. Others speak without one.
         optional proxy_protocol: AtLeastOne<Network>,
+        /// TLS; without it plain HTTP is spoken.
+        optional tls: ListenerTlsForm,
+        /// Whether HTTP/2 is spoken besides HTTP/1.1, which is so unless said otherwise: by ALPN over TLS, by prior knowledge in the
+        /// clear.
+        optional http2: bool,
     }
 }
 
@@ -55,9 +61,11 @@ pub(crate) fn listeners(file: &PolicyFile, sink: &mut Sink<'_>) -> Vec<Listener>
 fn listener(named: &Named<ListenerForm>, sink: &mut Sink<'_>) -> Option<Listener> {
     let form = &named.value.as_ref()?.value;
     let listen = form.listen.as_ref()?;
-    let mut made = Listener::new(named.name.as_str(), place(&listen.value, listen.span, sink)?);
-    made.proxy_protocol = proxy_protocol(form, &made.at, sink);
-    Some(made)
+    let tls = form.tls.as_ref().and_then(|tls| tls_of(tls, sink));
+    let at = place(&listen.value, listen.span, sink)?;
+    let proxy_protocol = proxy_protocol(form, &at, sink);
+    let http2 = form.http2.as_ref().is_none_or(|http2| http2.value);
+    Some(Listener { tls, http2, proxy_protocol, ..Listener::new(named.name.as_str(), at) })
 }
 
 fn proxy_protocol(form: &ListenerForm, at: &ListenAt, sink: &mut Sink<'_>) -> Arc<[IpNet]> {

@@ -19,6 +19,7 @@ pub mod duration;
 mod gateway;
 mod identity;
 mod limits;
+mod listener_tls;
 mod listeners;
 mod mask;
 mod memory;

@@ -117,7 +117,7 @@ impl<'n> Fields<'n> {
 }
 
 /// Fields of the design that this version does not have yet.
-const LATER: [&str; 2] = ["client_certificate", "degrade"];
+const LATER: [&str; 1] = ["degrade"];
 
 fn unknown_field(entry: &Entry, what: &str, known: &[&str], sink: &mut Sink<'_>) {
     if sink.full() {

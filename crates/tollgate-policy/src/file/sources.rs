@@ -3,7 +3,7 @@
 use super::collections::{Presence, Short};
 use super::secrets::SecretForm;
 use super::shape::{At, choice, record};
-use crate::settings::{Fold, From};
+use crate::settings::{CertificateField, Fold, From};
 
 record! {
     /// Where an identity's value comes from: exactly one source, or a list of `sources`.
@@ -27,6 +27,9 @@ record! {
         optional json: String,
         /// A field of a form in the body (`application/x-www-form-urlencoded`): a name only, not checked.
         optional form: String,
+        /// A part of the certificate that the client showed to a listener with `client_certificates`: `common_name`, `subject` (the
+        /// whole name, as RFC 4514 writes it), or a `dns`, `uri` or `email` name.
+        optional client_certificate: CertificateField,
         /// The client address.
         optional ip: Presence,
         /// A column of the row that another identity's value names.
@@ -63,6 +66,14 @@ pub(crate) struct BasicWord;
 choice! { IpWord, "identity source that is written as one word" { "ip" => IpWord, } }
 
 choice! { BasicWord, "part of basic authentication" { "user" => BasicWord, } }
+
+choice! { CertificateField, "part of a certificate" {
+    "common_name" => CertificateField::CommonName,
+    "subject" => CertificateField::Subject,
+    "dns" => CertificateField::Dns,
+    "uri" => CertificateField::Uri,
+    "email" => CertificateField::Email,
+} }
 
 choice! { From, "sender" {
     "anyone" => From::Anyone,

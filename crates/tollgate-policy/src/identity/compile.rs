@@ -75,6 +75,7 @@ impl Compiled {
             settings::Source::Form { field } => {
                 Source::Form { field: field.clone(), place: first_of_body(settings, identity) }
             }
+            settings::Source::ClientCertificate(field) => Source::Certificate(*field),
             settings::Source::Ip => Source::Ip,
             settings::Source::Jwt { claim, header: name, keys, issuer, audience } => {
                 let token = TokenUse::new(header(name)?, keys, issuer, audience, identity);

@@ -14,7 +14,7 @@ mod sources;
 
 use http::HeaderName;
 
-use crate::settings::From;
+use crate::settings::{CertificateField, From};
 
 pub(crate) use body::may_speak as body_may_speak;
 pub(crate) use compile::{compile, describe, header as compile_header, spelt};
@@ -64,6 +64,7 @@ enum Source {
     BasicUser,
     Json { pointer: Pointer, place: u8 },
     Form { field: String, place: u8 },
+    Certificate(CertificateField),
     Ip,
     Table { table: usize, index: usize, value_of: usize, column: usize },
 }

@@ -179,6 +179,7 @@ impl<'p, 'a> Asker<'p, 'a> {
             Source::BasicUser => self.basic_user(place, fold),
             Source::Json { pointer, place } => self.in_json(pointer, *place, fold),
             Source::Form { field, place } => self.in_form(field, *place, fold),
+            Source::Certificate(field) => self.certificate(*field, place, fold),
             Source::Jwt { token, claim } => self.claim(*token, claim, place, fold),
             Source::ApiKey { credential, column } => {
                 self.key_holder(*credential, *column, place, fold)

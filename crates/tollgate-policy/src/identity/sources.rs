@@ -12,7 +12,7 @@ use super::{
 };
 use crate::Facts;
 use crate::lookups::{Claims, Lookups};
-use crate::settings::ApiKeyAt;
+use crate::settings::{ApiKeyAt, CertificateField};
 
 impl Asker<'_, '_> {
     #[inline(always)]
@@ -65,6 +65,18 @@ impl Asker<'_, '_> {
             body::Content::Form(pairs) => single(escapes::parameters(pairs, field)),
             other => other.says_nothing(),
         };
+        self.taken(text, place, fold)
+    }
+
+    #[inline(never)]
+    pub(super) fn certificate(
+        &mut self,
+        field: CertificateField,
+        place: u8,
+        fold: bool,
+    ) -> Resolved {
+        let said = self.facts.certificate.map_or(&[][..], |shown| shown.values(field));
+        let text = single(said.iter().map(String::as_bytes));
         self.taken(text, place, fold)
     }
 

@@ -5,7 +5,7 @@ mod bodies;
 use std::fs;
 
 use crate::testing::{Request, at, policy, settings_in};
-use crate::{Policy, Rejection};
+use crate::{Charges, ClientCertificate, Facts, Headers, Policy, Rejection};
 
 /// A policy with one limit, keyed by the identity `who`, which is `identity`.
 fn keyed_by(identity: &str, missing: &str) -> Policy {
@@ -219,4 +219,33 @@ fn key_12_a_credential_is_never_shown() {
         assert!(!shown.contains("tok_example_123"));
         assert!(!shown.contains(&format!("{:?}", b"tok_example_123").replace(['[', ']'], "")));
     }
+}
+
+#[test]
+fn a_certificate_counts_from_anyone_who_proved_it() {
+    let certificate = |names: &[&str]| ClientCertificate {
+        subject: "CN=billing,O=Acme".to_owned(),
+        common_names: names.iter().map(|&name| name.to_owned()).collect(),
+        uris: vec!["spiffe://acme/billing".to_owned()],
+        ..ClientCertificate::default()
+    };
+    let key = |policy: &Policy, shown: Option<&ClientCertificate>| {
+        let client = Some([203, 0, 113, 9].into());
+        let headers = Headers::Pairs(&[]);
+        let facts = Facts { client, certificate: shown, ..Facts::new("GET", "/", headers) };
+        let mut charges = Charges::default();
+        policy.charges(&facts, at(0), |subject| subject.class, &mut charges).expect("charges");
+        charges.iter().map(|(_, key): (_, &[u8])| key.to_vec()).collect::<Vec<_>>()
+    };
+    for field in ["common_name", "subject", "uri"] {
+        let policy = keyed_by(&format!("{{ client_certificate: {field} }}"), "ip");
+        let nobody = key(&policy, None);
+        assert_ne!(key(&policy, Some(&certificate(&["billing"]))), nobody, "{field}");
+    }
+    let policy = keyed_by("{ client_certificate: common_name }", "ip");
+    let nobody = key(&policy, None);
+    assert_eq!(key(&policy, Some(&certificate(&[]))), nobody);
+    assert_eq!(key(&policy, Some(&certificate(&["billing", "search"]))), nobody, "which of them?");
+    let policy = keyed_by("{ client_certificate: email }", "ip");
+    assert_eq!(key(&policy, Some(&certificate(&["billing"]))), key(&policy, None));
 }

@@ -16,16 +16,47 @@ pub struct Listener {
     pub at: ListenAt,
     /// Networks whose connections begin with a PROXY protocol header; others speak as if there were none.
     pub proxy_protocol: Arc<[IpNet]>,
+    /// TLS; `None` in the clear.
+    pub tls: Option<ListenerTls>,
+    /// Whether HTTP/2 is spoken besides HTTP/1.1: by ALPN over TLS, by its preface in the clear.
+    pub http2: bool,
+}
+
+/// How TLS is spoken at a listener.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ListenerTls {
+    /// At least one. The client's server name chooses among them; the first is for any other.
+    pub certificates: Vec<CertificateFiles>,
+    /// Whose client certificates are taken; `None`: clients are not asked for one.
+    pub clients: Option<ClientAuthorities>,
+}
+
+/// Where a certificate is. Relative paths were joined to the policy file's directory.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct CertificateFiles {
+    /// The chain in PEM, the server's own certificate first.
+    pub certificate: PathBuf,
+    /// Its private key in PEM.
+    pub key: PathBuf,
+}
+
+/// Whose client certificates are taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClientAuthorities {
+    /// Certificates in PEM, one of which must have signed the client's.
+    pub authorities: PathBuf,
+    /// A client without a certificate is refused.
+    pub required: bool,
 }
 
 impl Listener {
     /// The name of the one listener of a policy that says `listen` alone.
     pub const DEFAULT: &'static str = "default";
 
-    /// A listener in the clear.
+    /// A listener in the clear that speaks HTTP/1.1 and HTTP/2.
     #[must_use]
     pub fn new(name: impl Into<Arc<str>>, at: ListenAt) -> Listener {
-        Listener { name: name.into(), at, proxy_protocol: Arc::default() }
+        Listener { name: name.into(), at, proxy_protocol: Arc::default(), tls: None, http2: true }
     }
 
     /// Its address, where it has one.

@@ -1,8 +1,8 @@
 //! `listen` and `listeners`: what they mean, and what is wrong with them.
 
-use tollgate_policy::settings::{ListenAt, Listener};
+use tollgate_policy::settings::{CertificateField, ListenAt, Listener, Source};
 
-use super::{errors, meaning};
+use super::{errors, meaning, warnings};
 
 /// A policy with `listeners` and a route that matches `matcher`.
 fn with(listeners: &str, matcher: &str) -> String {
@@ -81,4 +81,65 @@ fn a_route_of_one_listener_hides_no_other() {
                   upstreams: { a: { servers: [\"h:1\"] } }\nroutes:\n\
                   - { match: { listener: a }, limits: [] }\n- { match: { listener: b }, limits: [] }\n";
     assert!(meaning(routes).warnings.is_empty());
+}
+
+#[test]
+fn tls_names_its_files() {
+    let text = with(
+        "listeners:\n  web:\n    listen: 0.0.0.0:443\n    http2: false\n    tls:\n      certificates:\n      \
+         - { certificate: a.pem, key: /etc/a.key }\n      client_certificates: { authorities: ca.pem }\n  \
+         plain: { listen: 0.0.0.0:80 }",
+        "",
+    );
+    let settings = meaning(&text).settings;
+    let [web, plain] = settings.listeners.as_slice() else { panic!("two") };
+    assert_eq!((web.http2, plain.http2, plain.tls.is_none()), (false, true, true));
+    let tls = web.tls.as_ref().unwrap();
+    assert_eq!(tls.certificates[0].certificate.to_str(), Some("/nowhere/a.pem"));
+    assert_eq!(tls.certificates[0].key.to_str(), Some("/etc/a.key"));
+    let clients = tls.clients.as_ref().unwrap();
+    assert_eq!((clients.authorities.to_str(), clients.required), (Some("/nowhere/ca.pem"), false));
+    // A policy is checked also where the files are not; that is a warning for each.
+    assert_eq!(warnings(&text).iter().filter(|one| one.contains("cannot be read")).count(), 3);
+}
+
+#[test]
+fn what_is_wrong_with_tls_is_said() {
+    let tls = |tls: &str| format!("listeners: {{ a: {{ listen: 1.2.3.4:443, tls: {tls} }} }}");
+    let cases = [
+        ("{}", "needs the field `certificates`"),
+        ("{ certificates: [] }", "TLS without a certificate"),
+        ("{ certificates: [{ certificate: a }] }", "needs the field `key`"),
+        ("{ certificates: [{ cert: a, key: b }] }", "has no field `cert`"),
+        (
+            "{ certificates: [{ certificate: a, key: b }], client_certificates: { required: true } }",
+            "needs the field `authorities`",
+        ),
+        ("true", "`tls` is a map"),
+    ];
+    for (form, said) in cases {
+        let report = errors(&with(&tls(form), "")).join("\n");
+        assert!(report.contains(said), "{form}:\n{report}");
+    }
+}
+
+#[test]
+fn an_identity_may_come_from_a_certificate() {
+    let text = |field: &str| {
+        format!(
+            "identity: {{ who: {{ client_certificate: {field} }} }}\nroutes: [{{ limits: [] }}]\n"
+        )
+    };
+    for (word, field) in [
+        ("common_name", CertificateField::CommonName),
+        ("subject", CertificateField::Subject),
+        ("dns", CertificateField::Dns),
+        ("uri", CertificateField::Uri),
+        ("email", CertificateField::Email),
+    ] {
+        let sources = &meaning(&text(word)).settings.identities[0].sources;
+        assert!(matches!(sources[..], [Source::ClientCertificate(found)] if found == field));
+    }
+    let report = errors(&text("serial")).join("\n");
+    assert!(report.contains("common_name"), "{report}");
 }

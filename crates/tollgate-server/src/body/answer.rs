@@ -11,13 +11,19 @@ use crate::access_log::Note;
 use crate::connection::Turn;
 use crate::gateway::Ticket;
 
+/// Over HTTP/2 a body goes on in pieces of at most that many bytes: what is handed over is held, however small the client's
+/// window is.
+const PIECE: usize = 16 * 1024;
+
 /// A body, and what ends with it.
 #[derive(Debug)]
 pub(crate) struct ResponseBody {
     content: Content,
+    /// Over HTTP/2, what of the last piece is still to go on.
+    rest: Bytes,
     // Dropped when the body has been handed over or its connection died; in this order.
     _ticket: Option<Ticket>,
-    _turn: Option<Turn>,
+    turn: Option<Turn>,
     note: Note,
 }
 
@@ -29,7 +35,13 @@ enum Content {
 
 impl ResponseBody {
     fn new(content: Content, ticket: Option<Ticket>) -> ResponseBody {
-        ResponseBody { content, _ticket: ticket, _turn: None, note: Note::default() }
+        ResponseBody {
+            content,
+            rest: Bytes::new(),
+            _ticket: ticket,
+            turn: None,
+            note: Note::default(),
+        }
     }
 
     /// A body of our own.
@@ -50,8 +62,66 @@ impl ResponseBody {
 
     /// Ends `turn` with this body.
     pub(crate) fn with_turn(mut self, turn: Turn) -> ResponseBody {
-        self._turn = Some(turn);
+        turn.offer();
+        self.turn = Some(turn);
         self
+    }
+}
+
+impl ResponseBody {
+    fn poll_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match &self.turn {
+            Some(turn) if turn.is_of_a_stream() => turn.ask(),
+            _ => return self.content.poll_frame(cx),
+        }
+        if !self.rest.is_empty() {
+            return Poll::Ready(Some(Ok(self.piece())));
+        }
+        match self.content.poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => Poll::Ready(Some(Ok(match frame.into_data() {
+                Ok(data) => {
+                    self.rest = data;
+                    self.piece()
+                }
+                Err(trailers) => trailers,
+            }))),
+            other => other,
+        }
+    }
+
+    /// The next piece of what is to go on.
+    fn piece(&mut self) -> Frame<Bytes> {
+        if let Some(turn) = &self.turn {
+            turn.offer();
+        }
+        Frame::data(self.rest.split_to(self.rest.len().min(PIECE)))
+    }
+}
+
+impl Content {
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Content::Own(bytes) => bytes.is_empty(),
+            Content::Upstream(relay) => relay.is_end_stream(),
+        }
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        match self {
+            Content::Own(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Content::Upstream(relay) => relay.size_hint(),
+        }
+    }
+
+    fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
+        match self {
+            Content::Own(bytes) if bytes.is_empty() => Poll::Ready(None),
+            Content::Own(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Content::Upstream(relay) => Pin::new(relay).poll_frame(cx),
+        }
     }
 }
 
@@ -64,11 +134,7 @@ impl Body for ResponseBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {
         let this = self.get_mut();
-        let polled = match &mut this.content {
-            Content::Own(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Content::Own(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
-            Content::Upstream(relay) => Pin::new(relay).poll_frame(cx),
-        };
+        let polled = this.poll_next(cx);
         if let Poll::Ready(Some(Ok(frame))) = &polled {
             this.note.sent(frame.data_ref().map_or(0, Bytes::len));
         }
@@ -76,16 +142,10 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.content {
-            Content::Own(bytes) => bytes.is_empty(),
-            Content::Upstream(relay) => relay.is_end_stream(),
-        }
+        self.rest.is_empty() && self.content.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.content {
-            Content::Own(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Content::Upstream(relay) => relay.size_hint(),
-        }
+        self.content.size_hint()
     }
 }

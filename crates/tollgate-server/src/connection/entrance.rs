@@ -4,6 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use ipnet::IpNet;
+use tollgate_policy::settings::Listener;
+
+use crate::tls::{Tls, TlsError};
 
 /// A listener, as its connections see it.
 #[derive(Debug)]
@@ -11,6 +14,8 @@ pub(crate) struct Entrance {
     name: Arc<str>,
     /// Whose connections begin with a PROXY protocol header.
     proxy_protocol: Arc<[IpNet]>,
+    tls: Option<Tls>,
+    http2: bool,
 }
 
 /// How a client speaks to the gateway.
@@ -19,7 +24,6 @@ pub(crate) enum Scheme {
     /// In the clear.
     Http,
     /// By TLS.
-    #[allow(dead_code, reason = "TLS is wired next")]
     Https,
 }
 
@@ -34,9 +38,14 @@ impl Scheme {
 }
 
 impl Entrance {
-    /// The listener called `name`, which takes PROXY protocol headers from `proxy_protocol`.
-    pub(crate) fn new(name: Arc<str>, proxy_protocol: Arc<[IpNet]>) -> Entrance {
-        Entrance { name, proxy_protocol }
+    /// That of `listener`.
+    ///
+    /// # Errors
+    /// [`TlsError`] where its certificates are of no use.
+    pub(crate) fn new(listener: &Listener) -> Result<Entrance, TlsError> {
+        let (name, http2) = (Arc::clone(&listener.name), listener.http2);
+        let proxy_protocol = Arc::clone(&listener.proxy_protocol);
+        Ok(Entrance { name, proxy_protocol, tls: Tls::load(listener)?, http2 })
     }
 
     /// Whether connections from `peer` begin with a PROXY protocol header.
@@ -50,8 +59,18 @@ impl Entrance {
         &self.name
     }
 
+    /// Its TLS; none in the clear.
+    pub(crate) fn tls(&self) -> Option<&Tls> {
+        self.tls.as_ref()
+    }
+
+    /// Whether HTTP/2 is spoken.
+    pub(super) fn speaks_http2(&self) -> bool {
+        self.http2
+    }
+
     /// How clients speak to it.
     pub(crate) fn scheme(&self) -> Scheme {
-        Scheme::Http
+        if self.tls.is_some() { Scheme::Https } else { Scheme::Http }
     }
 }

@@ -54,7 +54,8 @@ pub(crate) async fn introduce(
         Ok(member) => Some(Arrival { place: arrival.place.of(member), ..arrival }),
         Err(most) => {
             let (arrivals, metrics) = (gateway.arrivals(), gateway.metrics());
-            arrivals.turn_one_of_many_away(arrival.stream, (peer.ip(), most), metrics);
+            let turned_away = (arrival.stream, arrival.entrance.scheme());
+            arrivals.turn_one_of_many_away(turned_away, (peer.ip(), most), metrics);
             None
         }
     }

@@ -1,9 +1,15 @@
-//! One client's connection: hyper's HTTP/1.1 on a socket that is watched for slowness. TLS goes between the socket and
-//! hyper; HTTP/2 beside [`serve`].
+//! One client's connection, on a socket that is watched for slowness:
+//!
+//! ```text
+//! stream -> greeting (what is spoken, TLS) -> transport -> socket (time, refusals, floods) -> http1 or http2
+//! ```
 
 mod crowd;
 mod entrance;
 mod farewell;
+mod greeting;
+mod http1;
+mod http2;
 mod introduction;
 mod linger;
 mod pace;
@@ -11,21 +17,18 @@ mod places;
 mod refusals;
 mod socket;
 mod stream;
+mod transport;
 
-use std::future::Future;
 use std::net::SocketAddr;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
-use tollgate_policy::settings::GatewaySettings;
+use tollgate_policy::ClientCertificate;
 
 use crate::gateway::Gateway;
+use crate::metrics::Handshake;
+use greeting::{Ended, Greeted, Protocol};
 
 pub(crate) use crowd::{Crowd, Member};
 pub(crate) use entrance::{Entrance, Scheme};
@@ -38,9 +41,6 @@ pub(crate) use refusals::{Refusal, crowded, no_place};
 pub(crate) use socket::Socket;
 pub(crate) use stream::{Acceptor, Stream};
 
-/// hyper takes headers that are larger than the limit by this much, so that the gateway's own check can answer them in full.
-const HEADER_SLACK: usize = 16 * 1024;
-
 /// What the requests of one connection share.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -48,6 +48,8 @@ pub(crate) struct Client {
     pub(crate) peer: Option<SocketAddr>,
     /// The listener that it came by.
     entrance: Arc<Entrance>,
+    /// What its certificate says, where it showed one.
+    pub(crate) certificate: Option<ClientCertificate>,
     /// The socket itself, to look whether the client is still there.
     pub(crate) socket: Socket,
     /// How it keeps time.
@@ -107,17 +109,27 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, arrival: Arrival, stop: watch::
     let Arrival { stream, peer, entrance, place, worker } = arrival;
     let settings = gateway.settings();
     let pace = Arc::new(Pace::new(&settings, gateway.timer()));
-    let socket = Socket::new(stream, Arc::clone(&pace), Arc::clone(gateway.metrics()));
+    let open = Open::one(&gateway.metrics().connections);
+    let Some(greeted) = begin(&gateway, stream, &entrance, &pace, stop.clone()).await else {
+        return;
+    };
+    let Greeted { transport, protocol, certificate } = greeted;
+    let socket = Socket::new(transport, Arc::clone(&pace), Arc::clone(gateway.metrics()));
     let client = Arc::new(Client {
         peer,
         entrance,
+        certificate,
         socket: socket.clone(),
         pace: Arc::clone(&pace),
         _place: place,
-        _open: Open::one(&gateway.metrics().connections),
+        _open: open,
         worker,
     });
-    if run(gateway, &client, &settings, stop).await == End::TooSlow {
+    let end = match protocol {
+        Protocol::Http1 => http1::run(gateway, &client, &settings, stop).await,
+        Protocol::Http2 => http2::run(gateway, &client, &settings, stop).await,
+    };
+    if end == End::TooSlow {
         if pace.owes_an_answer() {
             linger::too_slow(&socket);
         }
@@ -128,43 +140,51 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, arrival: Arrival, stop: watch::
     }
 }
 
+/// Waits for what the client begins with, and agrees on TLS; within the time of a header.
+async fn begin(
+    gateway: &Gateway,
+    stream: Stream,
+    entrance: &Entrance,
+    pace: &Pace,
+    mut stop: watch::Receiver<bool>,
+) -> Option<Greeted> {
+    let metrics = gateway.metrics();
+    let in_the_clear = entrance.tls().is_none();
+    let stopped = async {
+        // Where nobody can say so any more the gateway goes on; a handshake is let come to its end.
+        let told = stop.wait_for(|stop| *stop).await.is_ok();
+        if !(told && in_the_clear) {
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(LAST_CALL).await;
+    };
+    let greeted = tokio::select! {
+        biased;
+        greeted = greeting::greet(stream, entrance, metrics) => greeted,
+        () = pace.overdue() => {
+            if !in_the_clear {
+                metrics.shook(entrance.name(), Handshake::Slow);
+            }
+            return None;
+        }
+        () = stopped => return None,
+    };
+    match greeted {
+        Ok(greeted) => Some(greeted),
+        Err(Ended::Gone) => None,
+        Err(Ended::Refused(stream, refusal)) => {
+            metrics.answered(refusal.status);
+            // Whoever does not take it has lost nothing but an explanation.
+            let _ = stream.try_write(&refusal.bytes);
+            see_off(stream).await;
+            None
+        }
+    }
+}
+
+/// How HTTP ended on a connection.
 #[derive(PartialEq, Eq)]
 enum End {
     Closed,
     TooSlow,
-}
-
-async fn run(
-    gateway: Arc<Gateway>,
-    client: &Arc<Client>,
-    settings: &GatewaySettings,
-    stop: watch::Receiver<bool>,
-) -> End {
-    let service = service_fn(|request| Arc::clone(&gateway).answer(Arc::clone(client), request));
-    let connection = http1::Builder::new()
-        .max_buf_size(settings.max_header_bytes.saturating_add(HEADER_SLACK))
-        .max_headers(settings.max_headers)
-        .serve_connection(TokioIo::new(client.socket.clone()), service)
-        .with_upgrades();
-    let mut connection = pin!(connection);
-    let mut overdue = pin!(client.pace.overdue());
-    let mut farewell = pin!(farewell::farewell(&client.pace, stop));
-    let mut told = false;
-    std::future::poll_fn(move |cx| {
-        let mut polled = connection.as_mut().poll(cx);
-        if polled.is_pending() && !told && farewell.as_mut().poll(cx).is_ready() {
-            told = true;
-            connection.as_mut().graceful_shutdown();
-            polled = connection.as_mut().poll(cx);
-        }
-        if let Poll::Ready(ended) = polled {
-            if let Err(error) = ended {
-                tracing::trace!(%error, "a connection ended");
-            }
-            return Poll::Ready(End::Closed);
-        }
-        // After the connection, so that it sees what the connection just did.
-        overdue.as_mut().poll(cx).map(|()| End::TooSlow)
-    })
-    .await
 }

@@ -5,13 +5,15 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
 use tollgate_policy::settings::GatewaySettings;
 use tollgate_store::{Clock, SystemClock};
+
+use super::http2::Taking;
 
 /// A header is being waited for: since the connection began, or its first byte came.
 const HEADER: u8 = 0;
@@ -35,6 +37,12 @@ pub(crate) struct Pace {
     unread: AtomicBool,
     /// The last answer was handed to the system whole.
     answered: AtomicBool,
+    /// HTTP/2: requests go side by side.
+    multiplexed: AtomicBool,
+    /// How many turns there are.
+    turns: AtomicUsize,
+    /// Since when the fields of a request come over HTTP/2; 0 where none are half through.
+    fields: AtomicU64,
 }
 
 /// A request's turn on its connection; when it is dropped the connection waits for the next.
@@ -43,12 +51,37 @@ pub(crate) struct Turn {
     pace: Arc<Pace>,
     /// Counts the turns of all connections.
     turns: Gauge,
+    /// Over HTTP/2, how its client takes the answer.
+    taking: Option<Arc<Taking>>,
+}
+
+impl Turn {
+    /// Its request has a stream of its own.
+    pub(crate) fn is_of_a_stream(&self) -> bool {
+        self.taking.is_some()
+    }
+
+    /// A piece of the answer was handed out.
+    pub(crate) fn offer(&self) {
+        if let Some(taking) = &self.taking {
+            taking.offer();
+        }
+    }
+
+    /// The next piece of the answer is asked for.
+    pub(crate) fn ask(&self) {
+        if let Some(taking) = &self.taking {
+            taking.ask();
+        }
+    }
 }
 
 impl Drop for Turn {
     fn drop(&mut self) {
         self.turns.dec();
-        self.pace.enter(IDLE);
+        if self.pace.turns.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.pace.enter(IDLE);
+        }
     }
 }
 
@@ -65,21 +98,61 @@ impl Pace {
             begun: AtomicBool::new(false),
             unread: AtomicBool::new(false),
             answered: AtomicBool::new(true),
+            multiplexed: AtomicBool::new(false),
+            turns: AtomicUsize::new(0),
+            fields: AtomicU64::new(0),
         }
+    }
+
+    /// HTTP/2 is spoken: requests go side by side, and the time of each body is its stream's own.
+    pub(super) fn multiplex(&self) {
+        self.multiplexed.store(true, Ordering::Relaxed);
+        self.enter(IDLE);
+    }
+
+    /// Over HTTP/2, a part of a request's fields came.
+    pub(super) fn fields_come(&self) {
+        if self.fields.load(Ordering::Relaxed) == 0 {
+            self.fields.store(self.clock.now().as_micros().max(1), Ordering::Relaxed);
+        }
+    }
+
+    /// Over HTTP/2, all of a request's fields came.
+    pub(super) fn fields_came(&self) {
+        self.fields.store(0, Ordering::Relaxed);
+    }
+
+    /// Nothing is asked, nothing is half through.
+    pub(super) fn is_idle(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) == IDLE
+            && self.blocked.load(Ordering::Relaxed) == 0
+            && self.fields.load(Ordering::Relaxed) == 0
+    }
+
+    /// The longest silence within a body.
+    pub(super) fn longest_silence(&self) -> Duration {
+        Duration::from_micros(self.body)
     }
 
     /// A request's header is whole; `body`: one follows. It counts in `turns` until its turn ends.
     pub(crate) fn begin(self: &Arc<Pace>, body: bool, turns: &Gauge) -> Turn {
-        self.unread.store(body, Ordering::Relaxed);
+        let multiplexed = self.multiplexed.load(Ordering::Relaxed);
+        // A stream that is left unread is reset; the connection goes on.
+        self.unread.store(body && !multiplexed, Ordering::Relaxed);
         self.phase.store(BUSY, Ordering::Relaxed);
         self.begun.store(false, Ordering::Relaxed);
         self.answered.store(false, Ordering::Relaxed);
         turns.inc();
-        Turn { pace: Arc::clone(self), turns: turns.clone() }
+        self.turns.fetch_add(1, Ordering::Relaxed);
+        let taking = if multiplexed { Taking::of_this_task() } else { None };
+        Turn { pace: Arc::clone(self), turns: turns.clone(), taking }
     }
 
     /// Bytes came.
     pub(super) fn heard(&self) {
+        if self.multiplexed.load(Ordering::Relaxed) {
+            return;
+        }
         match self.phase.load(Ordering::Relaxed) {
             // The rest of a body whose answer went out early.
             IDLE if self.may_be_unread() => return self.enter(IDLE),
@@ -110,7 +183,9 @@ impl Pace {
 
     /// Every request that was begun has had its whole answer: what is written now answers none.
     pub(super) fn is_between_answers(&self) -> bool {
-        self.phase.load(Ordering::Relaxed) != BUSY && self.answered.load(Ordering::Relaxed)
+        self.phase.load(Ordering::Relaxed) != BUSY
+            && self.answered.load(Ordering::Relaxed)
+            && !self.multiplexed.load(Ordering::Relaxed)
     }
 
     /// The last request's body was read to its end.
@@ -151,6 +226,10 @@ impl Pace {
         let blocked = self.blocked.load(Ordering::Relaxed);
         if blocked != 0 {
             return Some(blocked.saturating_add(self.body));
+        }
+        let fields = self.fields.load(Ordering::Relaxed);
+        if fields != 0 {
+            return Some(fields.saturating_add(self.header));
         }
         let since = self.since.load(Ordering::Relaxed);
         match self.phase.load(Ordering::Relaxed) {

@@ -46,6 +46,18 @@ pub(crate) fn crowded() -> Refusal {
     written(&Problem::new(StatusCode::TOO_MANY_REQUESTS, detail).answer())
 }
 
+/// The answer to a handshake where none is expected.
+pub(super) fn tls_in_the_clear() -> Refusal {
+    let detail = "This port speaks plain HTTP, and what came is TLS: use http:// here, or the port that speaks TLS.";
+    written(&Problem::new(StatusCode::BAD_REQUEST, detail).answer())
+}
+
+/// The answer to plain HTTP where TLS is expected.
+pub(super) fn clear_at_tls() -> Refusal {
+    let detail = "This port speaks TLS, and what came is plain HTTP: use https:// here.";
+    written(&Problem::new(StatusCode::BAD_REQUEST, detail).answer())
+}
+
 fn written(answer: &Answer) -> Refusal {
     let mut bytes = Vec::with_capacity(512);
     let reason = answer.status.canonical_reason().unwrap_or_default();

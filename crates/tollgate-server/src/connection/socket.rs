@@ -3,14 +3,16 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use super::Pace;
+use super::http2::Guard;
 use super::refusals::{self, Refusal};
-use super::{Pace, Stream};
+use super::transport::Transport;
 use crate::metrics::Metrics;
 
 /// How often a socket is looked at whose unread bytes hide its end.
@@ -20,14 +22,26 @@ const LOOK_EVERY: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(crate) struct Socket {
     // One thread drives it, so the lock is never waited for.
-    stream: Arc<Mutex<Stream>>,
+    end: Arc<Mutex<End>>,
     pace: Arc<Pace>,
     metrics: Arc<Metrics>,
 }
 
+#[derive(Debug)]
+struct End {
+    transport: Transport,
+    /// Where HTTP/2 is spoken.
+    guard: Option<Box<Guard>>,
+}
+
 impl Socket {
-    pub(crate) fn new(stream: Stream, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
-        Socket { stream: Arc::new(Mutex::new(stream)), pace, metrics }
+    pub(super) fn new(transport: Transport, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
+        Socket { end: Arc::new(Mutex::new(End { transport, guard: None })), pace, metrics }
+    }
+
+    /// HTTP/2 is spoken from here on: `guard` watches its frames.
+    pub(super) fn guard(&self, guard: Guard) {
+        self.end.lock().guard = Some(Box::new(guard));
     }
 
     /// Ends when the client has closed its side, or the connection broke.
@@ -35,15 +49,11 @@ impl Socket {
     /// hyper reads the end of an idle socket itself, but not behind a body or a pipelined request that nobody reads yet.
     pub(crate) async fn closed(&self) {
         loop {
-            if self.is_closed() {
+            if self.end.lock().transport.is_closed() {
                 return;
             }
             tokio::time::sleep(LOOK_EVERY).await;
         }
-    }
-
-    fn is_closed(&self) -> bool {
-        self.stream.lock().is_closed()
     }
 
     /// hyper answers what it cannot read as a request by a bare status. In its place goes the whole answer, where `head` is
@@ -61,8 +71,50 @@ impl Socket {
     /// Writes at once what of `refusal` fits; nothing more is to follow.
     pub(super) fn last_words(&self, refusal: &Refusal) {
         self.metrics.answered(refusal.status);
-        // Whoever does not take them has lost nothing but an explanation.
-        let _ = self.stream.lock().try_write(&refusal.bytes);
+        self.end.lock().write_at_once(&refusal.bytes);
+    }
+
+    /// Says goodbye to a client of HTTP/2, where nothing is half written; nothing more is to follow.
+    pub(super) fn part(&self) {
+        let mut end = self.end.lock();
+        if let Some(goodbye) = end.guard.as_ref().and_then(|guard| guard.goodbye()) {
+            end.write_at_once(&goodbye);
+        }
+    }
+}
+
+impl End {
+    /// Whoever does not take it has lost nothing but an explanation.
+    fn write_at_once(&mut self, bytes: &[u8]) {
+        let mut cx = Context::from_waker(Waker::noop());
+        if let Poll::Ready(Ok(_)) = Pin::new(&mut self.transport).poll_write(&mut cx, bytes) {
+            if let Some(guard) = &mut self.guard {
+                guard.sent(bytes);
+            }
+            let _ = Pin::new(&mut self.transport).poll_flush(&mut cx);
+        }
+    }
+
+    /// `bytes` came: an error where they are too many of a kind.
+    fn check(&mut self, bytes: &[u8], metrics: &Metrics) -> io::Result<()> {
+        let Some(guard) = &mut self.guard else { return Ok(()) };
+        let Some(flood) = guard.received(bytes) else { return Ok(()) };
+        metrics.flooded(flood);
+        if let Some(farewell) = guard.farewell() {
+            self.write_at_once(&farewell);
+        }
+        Err(io::Error::other("more frames of a kind than a client may send"))
+    }
+
+    /// `length` bytes of `bufs` went out.
+    fn sent(&mut self, bufs: &[io::IoSlice<'_>], length: usize) {
+        let Some(guard) = &mut self.guard else { return };
+        let mut left = length;
+        for buf in bufs {
+            let part = buf.len().min(left);
+            guard.sent(&buf[..part]);
+            left -= part;
+        }
     }
 }
 
@@ -73,9 +125,13 @@ impl AsyncRead for Socket {
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let before = buf.filled().len();
-        let read = Pin::new(&mut *self.stream.lock()).poll_read(cx, buf);
+        let mut end = self.end.lock();
+        let read = Pin::new(&mut end.transport).poll_read(cx, buf);
         if buf.filled().len() > before {
             self.pace.heard();
+            if let Err(flood) = end.check(&buf.filled()[before..], &self.metrics) {
+                return Poll::Ready(Err(flood));
+            }
         }
         read
     }
@@ -87,12 +143,7 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        if self.refuse_in_full(buf) {
-            return Poll::Ready(Ok(buf.len()));
-        }
-        let written = Pin::new(&mut *self.stream.lock()).poll_write(cx, buf);
-        self.pace.took(written.is_ready());
-        written
+        self.poll_write_vectored(cx, &[io::IoSlice::new(buf)])
     }
 
     fn poll_write_vectored(
@@ -103,7 +154,14 @@ impl AsyncWrite for Socket {
         if bufs.first().is_some_and(|first| self.refuse_in_full(first)) {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
-        let written = Pin::new(&mut *self.stream.lock()).poll_write_vectored(cx, bufs);
+        let mut end = self.end.lock();
+        let written = match bufs {
+            [one] => Pin::new(&mut end.transport).poll_write(cx, one),
+            several => Pin::new(&mut end.transport).poll_write_vectored(cx, several),
+        };
+        if let Poll::Ready(Ok(length)) = &written {
+            end.sent(bufs, *length);
+        }
         self.pace.took(written.is_ready());
         written
     }
@@ -112,13 +170,17 @@ impl AsyncWrite for Socket {
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // A TCP socket has nothing to flush; it is asked when all else was written.
-        self.pace.flushed();
-        Poll::Ready(Ok(()))
+    fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.end.lock().transport).poll_flush(cx);
+        // It is asked when all else was written.
+        if flushed.is_ready() {
+            self.pace.flushed();
+        }
+        self.pace.took(flushed.is_ready());
+        flushed
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut *self.stream.lock()).poll_shutdown(cx)
+        Pin::new(&mut self.end.lock().transport).poll_shutdown(cx)
     }
 }

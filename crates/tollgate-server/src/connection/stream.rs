@@ -11,9 +11,21 @@ use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use crate::server::{BoundSocket, hold_off};
 use crate::systemd::InheritedSocket;
 
-/// A client's end.
+/// How much is read at once to see what a client speaks: most requests whole.
+const LOOK: usize = 2048;
+
+/// A client's end. What a connection begins with can be looked at before somebody reads it.
 #[derive(Debug)]
-pub(crate) enum Stream {
+pub(crate) struct Stream {
+    socket: Kind,
+    /// What was read and looked at.
+    ahead: Vec<u8>,
+    /// How much of that somebody has read since.
+    taken: usize,
+}
+
+#[derive(Debug)]
+enum Kind {
     /// From an address.
     Tcp(TcpStream),
     /// From this machine.
@@ -67,37 +79,58 @@ impl Acceptor {
         cx: &mut Context<'_>,
     ) -> Poll<io::Result<(Stream, Option<SocketAddr>)>> {
         match &self.queue {
-            Queue::Tcp(listener) => {
-                listener.poll_accept(cx).map_ok(|(stream, peer)| (Stream::Tcp(stream), Some(peer)))
-            }
-            Queue::Unix(listener) => {
-                listener.poll_accept(cx).map_ok(|(stream, _)| (Stream::Unix(stream), None))
-            }
+            Queue::Tcp(listener) => listener
+                .poll_accept(cx)
+                .map_ok(|(stream, peer)| (Stream::new(Kind::Tcp(stream)), Some(peer))),
+            Queue::Unix(listener) => listener
+                .poll_accept(cx)
+                .map_ok(|(stream, _)| (Stream::new(Kind::Unix(stream)), None)),
         }
     }
 }
 
 impl Stream {
+    fn new(socket: Kind) -> Stream {
+        Stream { socket, ahead: Vec::new(), taken: 0 }
+    }
+
+    /// What came and nobody has read yet, as far as it was looked at.
+    pub(super) fn ahead(&self) -> &[u8] {
+        &self.ahead[self.taken..]
+    }
+
+    /// Looks at more of what comes; 0 where nothing more will.
+    pub(super) async fn look(&mut self) -> io::Result<usize> {
+        let before = self.ahead.len();
+        self.ahead.resize(before + LOOK, 0);
+        let mut buf = ReadBuf::new(&mut self.ahead[before..]);
+        let socket = &mut self.socket;
+        let read = std::future::poll_fn(|cx| socket.poll_read(cx, &mut buf)).await;
+        let length = buf.filled().len();
+        self.ahead.truncate(before + length);
+        read.map(|()| length)
+    }
+
     /// Sends small answers at once. Without it they wait for the client's acknowledgement; they are only slower then.
     pub(crate) fn set_nodelay(&self) {
-        if let Stream::Tcp(stream) = self {
+        if let Kind::Tcp(stream) = &self.socket {
             let _ = stream.set_nodelay(true);
         }
     }
 
     /// The socket, where it has an address.
     pub(super) fn as_tcp(&self) -> Option<&TcpStream> {
-        match self {
-            Stream::Tcp(stream) => Some(stream),
-            Stream::Unix(_) => None,
+        match &self.socket {
+            Kind::Tcp(stream) => Some(stream),
+            Kind::Unix(_) => None,
         }
     }
 
     /// Writes at once what fits.
     pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Stream::Tcp(stream) => stream.try_write(bytes),
-            Stream::Unix(stream) => stream.try_write(bytes),
+        match &self.socket {
+            Kind::Tcp(stream) => stream.try_write(bytes),
+            Kind::Unix(stream) => stream.try_write(bytes),
         }
     }
 
@@ -105,9 +138,9 @@ impl Stream {
     pub(super) fn is_closed(&self) -> bool {
         const ANY: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::ERROR);
         let mut cx = Context::from_waker(Waker::noop());
-        let ready = match self {
-            Stream::Tcp(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
-            Stream::Unix(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
+        let ready = match &self.socket {
+            Kind::Tcp(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
+            Kind::Unix(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
         };
         match ready {
             Poll::Ready(Ok(ready)) => {
@@ -122,11 +155,20 @@ impl Stream {
 /// Runs `$run` on whatever stream it is.
 macro_rules! either {
     ($stream:expr, $inner:ident => $run:expr) => {
-        match $stream.get_mut() {
-            Stream::Tcp($inner) => $run,
-            Stream::Unix($inner) => $run,
+        match &mut $stream.get_mut().socket {
+            Kind::Tcp($inner) => $run,
+            Kind::Unix($inner) => $run,
         }
     };
+}
+
+impl Kind {
+    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Kind::Tcp(inner) => Pin::new(inner).poll_read(cx, buf),
+            Kind::Unix(inner) => Pin::new(inner).poll_read(cx, buf),
+        }
+    }
 }
 
 impl AsyncRead for Stream {
@@ -135,7 +177,18 @@ impl AsyncRead for Stream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        either!(self, inner => Pin::new(inner).poll_read(cx, buf))
+        let this = self.get_mut();
+        if this.ahead.is_empty() {
+            return this.socket.poll_read(cx, buf);
+        }
+        let ahead = this.ahead();
+        let length = ahead.len().min(buf.remaining());
+        buf.put_slice(&ahead[..length]);
+        this.taken += length;
+        if this.taken == this.ahead.len() {
+            (this.ahead, this.taken) = (Vec::new(), 0);
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

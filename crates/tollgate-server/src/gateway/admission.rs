@@ -29,6 +29,7 @@ impl Visit<'_> {
         let peer = self.client.peer.map(|peer| peer.ip());
         let mut facts = facts_of(self.live.client_address(), peer, parts);
         facts.listener = Some(self.client.listener());
+        facts.certificate = self.client.certificate.as_ref();
         facts.body = body;
         facts
     }

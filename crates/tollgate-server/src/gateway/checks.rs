@@ -2,7 +2,7 @@
 
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode, Version};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
 use hyper::body::Body;
 use tollgate_http::{Answer, Problem};
 use tollgate_policy::settings::GatewaySettings;
@@ -36,8 +36,10 @@ fn complaint(
         let detail = "The body is larger than this gateway passes on.";
         return Some((StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    if header_bytes(&parts.headers) > settings.max_header_bytes {
-        let detail = "The header fields together are larger than this gateway takes.";
+    if header_bytes(&parts.headers) > settings.max_header_bytes
+        || parts.headers.len() > settings.max_headers
+    {
+        let detail = "The header fields are more or larger than this gateway takes.";
         return Some((StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail));
     }
     None
@@ -54,6 +56,11 @@ fn ambiguity(parts: &Parts) -> Option<&'static str> {
     if hosts.next().is_some() {
         return Some("The request names its host more than once.");
     }
+    if parts.version == Version::HTTP_2
+        && let Some(detail) = authority_fault(parts, host)
+    {
+        return Some(detail);
+    }
     if host.is_none() && parts.version == Version::HTTP_11 {
         return Some("The request does not name its host.");
     }
@@ -63,6 +70,20 @@ fn ambiguity(parts: &Parts) -> Option<&'static str> {
     let lengths = parts.headers.get_all(CONTENT_LENGTH).iter().count();
     if lengths > 1 || (lengths == 1 && parts.headers.contains_key(TRANSFER_ENCODING)) {
         return Some("The request states the length of its body in more than one way.");
+    }
+    None
+}
+
+/// What is wrong with the `:authority` of a request over HTTP/2 (RFC 9113, 8.3.1).
+fn authority_fault(parts: &Parts, host: Option<&HeaderValue>) -> Option<&'static str> {
+    let Some(authority) = parts.uri.authority().map(http::uri::Authority::as_str) else {
+        return host.is_none().then_some("The request does not name its host.");
+    };
+    if authority.contains('@') {
+        return Some("The :authority holds more than a host and a port.");
+    }
+    if host.is_some_and(|host| !host.as_bytes().eq_ignore_ascii_case(authority.as_bytes())) {
+        return Some("The Host field and the :authority differ.");
     }
     None
 }
@@ -131,6 +152,17 @@ mod tests {
     fn large_requests_do_not() {
         assert_eq!(status(get(), 11), Some(413));
         assert_eq!(status(get().header("x-a", "a".repeat(90)), 0), Some(431));
+    }
+
+    #[test]
+    fn over_http2_the_authority_is_the_host() {
+        let h2 = |uri: &str| Request::get(uri).version(Version::HTTP_2);
+        assert_eq!(status(h2("https://a.example/x"), 0), None);
+        assert_eq!(status(h2("https://a.example/x").header("host", "A.example"), 0), None);
+        assert_eq!(status(h2("/x").header("host", "a.example"), 0), None);
+        assert_eq!(status(h2("https://a.example/x").header("host", "b.example"), 0), Some(400));
+        assert_eq!(status(h2("https://u@a.example/x"), 0), Some(400));
+        assert_eq!(status(h2("/x"), 0), Some(400));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The data path of a request: checked, decided, perhaps made to wait, passed on, answered.
 
 mod admission;
+mod caller;
 mod checks;
 mod client_gone;
 mod correlation;

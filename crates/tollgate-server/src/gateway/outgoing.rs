@@ -1,6 +1,7 @@
 //! The request as the upstream gets it.
 
-use http::header::{HOST, HeaderMap, HeaderValue};
+use bytes::Bytes;
+use http::header::{COOKIE, HOST, HeaderMap, HeaderValue};
 use http::request::Parts;
 use http::uri::{PathAndQuery, Uri};
 use http::{Request, Version};
@@ -31,6 +32,9 @@ pub(super) fn prepare(
             parts.headers.insert(HOST, host);
         }
     }
+    if parts.version == Version::HTTP_2 {
+        join_cookies(&mut parts.headers);
+    }
     parts.uri = target(&parts.uri);
     let old = parts.version != Version::HTTP_11;
     let upgrade = hop_by_hop::strip_request(&mut parts.headers).filter(|_| !old);
@@ -48,6 +52,16 @@ pub(super) fn prepare(
 fn name_a_host(headers: &mut HeaderMap) {
     if !headers.contains_key(HOST) {
         headers.insert(HOST, HeaderValue::from_static(""));
+    }
+}
+
+/// Over HTTP/2 a client may send each cookie as a field of its own; others know one field (RFC 9113, 8.2.3).
+fn join_cookies(headers: &mut HeaderMap) {
+    let lines: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
+    if lines.len() > 1
+        && let Ok(one) = HeaderValue::from_maybe_shared(Bytes::from(lines.join(&b"; "[..])))
+    {
+        headers.insert(COOKIE, one);
     }
 }
 

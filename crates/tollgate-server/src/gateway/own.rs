@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use http::header::{CONNECTION, EXPECT, HeaderValue};
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{Response, StatusCode, Version};
 use tollgate_http::{Answer, Problem};
 
+use super::caller::Caller;
 use super::hop_by_hop;
 use super::passing::Visit;
 use crate::body::{Inbound, ResponseBody, UploadFailure, drain};
@@ -22,8 +23,9 @@ impl Visit<'_> {
         body: Inbound,
     ) -> Response<ResponseBody> {
         self.gateway.metrics().answered(answer.status);
-        let mut response = answer.into_response(&parts.method).map(ResponseBody::own);
-        if body.has_come() {
+        let mut response = Caller::of(parts).response(answer).map(ResponseBody::own);
+        // Over HTTP/2 the rest is not wanted: its stream is reset once the answer is out.
+        if body.has_come() || parts.version == Version::HTTP_2 {
             return response;
         }
         let sure = hop_by_hop::is_plainly_coded(&parts.headers);

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
-use http::{Method, Response, StatusCode, Version};
+use http::{Response, StatusCode, Version};
 use tollgate_http::Problem;
 
+use super::caller::Caller;
 use super::outgoing::{self, Outgoing};
 use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
 use crate::access_log::{Note, Noted};
@@ -35,11 +36,11 @@ impl Visit<'_> {
             let detail = "No service stands behind this route.";
             return self.own(Problem::new(StatusCode::NOT_FOUND, detail).answer(), &parts, body);
         };
-        let method = parts.method.clone();
+        let caller = Caller::of(&parts);
         if let Some(failure) = body.failure() {
             // It stays charged, as one whose body fails on its way.
             ticket.departure().leave();
-            return self.failed(&SendError::Upload(failure), &method, ticket);
+            return self.failed(&SendError::Upload(failure), &caller, ticket);
         }
         let parent = self.trace(&mut parts.headers);
         note.with(|noted| {
@@ -61,7 +62,7 @@ impl Visit<'_> {
         }
         match answer {
             Ok(response) if !hop_by_hop::is_plainly_coded(response.headers()) => {
-                self.failed(&SendError::Unasked, &method, ticket)
+                self.failed(&SendError::Unasked, &caller, ticket)
             }
             Ok(mut response) => {
                 ticket.status(response.status());
@@ -72,13 +73,13 @@ impl Visit<'_> {
                             let held = (ticket, std::mem::take(note));
                             tunnel::open(self, client, response, protocol, held)
                         }
-                        _ => self.failed(&SendError::Unasked, &method, ticket),
+                        _ => self.failed(&SendError::Unasked, &caller, ticket),
                     };
                 }
                 hop_by_hop::strip(response.headers_mut());
                 self.relayed(response, ticket)
             }
-            Err(error) => self.failed(&error, &method, ticket),
+            Err(error) => self.failed(&error, &caller, ticket),
         }
     }
 
@@ -95,7 +96,7 @@ impl Visit<'_> {
     fn failed(
         &self,
         error: &SendError,
-        method: &Method,
+        caller: &Caller,
         mut ticket: Ticket,
     ) -> Response<ResponseBody> {
         tracing::debug!(%error, "a request got no answer from its upstream");
@@ -105,7 +106,7 @@ impl Visit<'_> {
         }
         self.gateway.metrics().answered(answer.status);
         self.live.responder.describe(ticket.decision(), self.gateway.random(), &mut answer.headers);
-        let mut response = answer.into_response(method).map(ResponseBody::own);
+        let mut response = caller.response(answer).map(ResponseBody::own);
         if matches!(error, SendError::Upload(_)) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

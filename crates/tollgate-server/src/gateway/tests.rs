@@ -21,5 +21,6 @@ pub(crate) fn settings() -> GatewaySettings {
         max_connections_per_address: None,
         max_waiting: 1_000,
         max_idle_per_server: 8,
+        ..GatewaySettings::default()
     }
 }

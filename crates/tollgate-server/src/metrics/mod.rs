@@ -6,6 +6,7 @@
 
 mod access_log;
 mod answers;
+mod door;
 mod histogram;
 mod labels;
 mod proxy_protocol;
@@ -33,6 +34,7 @@ use tollgate_policy::settings::Settings;
 use tollgate_policy::{LimitReport, Rejection};
 use tollgate_store::{SharedStore, Usage};
 
+pub use door::{Flood, Handshake};
 pub use histogram::Histogram;
 pub use read_ahead::ReadAhead;
 pub use recorder::Recorder;
@@ -97,6 +99,7 @@ pub struct Metrics {
     reloads: Family<ReloadResult, Counter>,
     policy_version: Gauge,
     policy_loaded: Gauge<f64, AtomicU64>,
+    door: door::Families,
     upstream: upstream::Families,
     /// The series of the policy before the present one, and of the present one.
     generations: Mutex<[LabelSets; 2]>,
@@ -116,6 +119,8 @@ pub struct Metrics {
     pub waiting: Gauge,
     /// Requests whose client went away while they waited.
     pub abandoned: Counter,
+    /// HTTP/2 streams reset because their client did not take the answer.
+    pub stalled_streams: Counter,
 }
 
 impl Metrics {
@@ -161,6 +166,7 @@ impl Metrics {
             reloads: Family::default(),
             policy_version: Gauge::default(),
             policy_loaded: Gauge::default(),
+            door: door::Families::default(),
             upstream: upstream::Families::default(),
             generations: Mutex::default(),
             connections: Gauge::default(),
@@ -172,9 +178,11 @@ impl Metrics {
             in_flight: Gauge::default(),
             waiting: Gauge::default(),
             abandoned: Counter::default(),
+            stalled_streams: Counter::default(),
         };
         metrics.register_decisions();
         metrics.register_process();
+        metrics.door.register(&mut metrics.registry);
         metrics.upstream.register(&mut metrics.registry);
         metrics.registry.register_collector(Box::new(store::Scrape::new(store)));
         metrics
@@ -234,6 +242,11 @@ impl Metrics {
             "requests_abandoned",
             "Requests whose client left while they waited",
             &self.abandoned,
+        );
+        add.metric(
+            "http2_stalled_streams",
+            "HTTP/2 streams reset because their client did not take the answer within body_timeout",
+            &self.stalled_streams,
         );
         add.metric("policy_version", "Policies loaded since the start", &self.policy_version);
         add.metric(

@@ -125,6 +125,7 @@ impl Follower {
 
     /// Whoever sees one line of the log sees what is wrong first; all of it follows.
     fn keep(&self, error: &ServeError) {
+        self.server.refresh_certificates();
         self.server.reload_failed();
         let version = self.server.policy().version();
         let (line, all) = (error.in_one_line(), error.to_string());
@@ -136,6 +137,7 @@ impl Follower {
     }
 
     fn refresh(&self) {
+        self.server.refresh_certificates();
         match self.server.policy().refresh() {
             Ok(true) => tracing::info!("tables or keys were read again"),
             Ok(false) => {}
@@ -150,9 +152,10 @@ impl Follower {
     }
 }
 
-/// Which listeners there are and where.
-fn places(settings: &Settings) -> Vec<(&str, &ListenAt)> {
-    settings.listeners.iter().map(|one| (&*one.name, &one.at)).collect()
+/// Which listeners there are, where, and what is spoken there.
+fn places(settings: &Settings) -> Vec<(&str, &ListenAt, bool, bool)> {
+    let listeners = settings.listeners.iter();
+    listeners.map(|one| (&*one.name, &one.at, one.tls.is_some(), one.http2)).collect()
 }
 
 /// Ends when nothing has come for a while.

@@ -1,5 +1,6 @@
 //! The gateway as a whole: its listeners, its threads, its end.
 
+mod certificates;
 mod listen;
 
 use std::future::Future;
@@ -25,6 +26,8 @@ pub(crate) use listen::{BoundSocket, SocketFile, hold_off, listen_on};
 pub struct Server {
     gateway: Arc<Gateway>,
     listening: Vec<Listening>,
+    /// One for each listener of the policy.
+    entrances: Arc<[Arc<Entrance>]>,
     workers: usize,
 }
 
@@ -32,6 +35,7 @@ pub struct Server {
 #[derive(Clone)]
 pub struct Handle {
     gateway: Arc<Gateway>,
+    entrances: Arc<[Arc<Entrance>]>,
     workers: usize,
     reloading: Arc<Mutex<()>>,
 }
@@ -42,7 +46,7 @@ impl Server {
     /// Connections wait in the listener's queue until [`Server::run`].
     ///
     /// # Errors
-    /// [`ServeError::NoListen`] and [`ServeError::Bind`].
+    /// [`ServeError::NoListen`], [`ServeError::WhichListener`], [`ServeError::Bind`] and [`ServeError::Tls`].
     pub fn bind(
         engine: Arc<Engine>,
         clock: Arc<dyn Clock>,
@@ -52,19 +56,22 @@ impl Server {
         let bound = Arc::clone(&engine.policy());
         let workers = options.worker_count().max(1);
         let asked = asked(options, bound.settings())?;
+        let entrance = |one: &Listener| Entrance::new(one).map(Arc::new);
+        let entrances = asked.iter().map(entrance).collect::<Result<Arc<[_]>, _>>();
+        let entrances = entrances.map_err(ServeError::Tls)?;
         let manner = Manner { threads: workers, take_over: options.take_over };
         let listening = listen::listen(&asked, manner)?;
         let timer = Arc::new(SystemClock::new());
         let live = Live::new(bound, workers, &timer, &metrics, clock.now(), None);
         let gateway = Arc::new(Gateway::new(engine, live, clock, timer, metrics));
-        Ok(Server { gateway, listening, workers })
+        certificates::told(&entrances, gateway.metrics());
+        Ok(Server { gateway, listening, entrances, workers })
     }
 
     /// Where it listens, with the ports that were found where 0 was asked for.
     #[must_use]
     pub fn listeners(&self) -> Vec<Listener> {
-        let place = |one: &Listening| Listener::new(Arc::clone(&one.name), one.at.clone());
-        self.listening.iter().map(place).collect()
+        self.listening.iter().map(|one| one.listener.clone()).collect()
     }
 
     /// The first address that it listens on; `None` where it listens on Unix sockets only.
@@ -78,6 +85,7 @@ impl Server {
     pub fn handle(&self) -> Handle {
         Handle {
             gateway: Arc::clone(&self.gateway),
+            entrances: Arc::clone(&self.entrances),
             workers: self.workers,
             reloading: Arc::default(),
         }
@@ -124,9 +132,10 @@ impl Server {
         let mut threads: Vec<Sockets> = (0..self.workers).map(|_| Vec::new()).collect();
         let mut files = Vec::new();
         for listening in self.listening {
-            let entrance = Arc::new(Entrance::new(listening.name, listening.proxy_protocol));
+            let of_this = |entrance: &&Arc<Entrance>| *entrance.name() == *listening.listener.name;
+            let Some(entrance) = self.entrances.iter().find(of_this) else { continue };
             for (thread, socket) in threads.iter_mut().zip(listening.sockets) {
-                thread.push((Arc::clone(&entrance), socket));
+                thread.push((Arc::clone(entrance), socket));
             }
             files.extend(listening.file);
         }
@@ -169,7 +178,15 @@ impl Handle {
             log.reopen();
         }
         self.gateway.go_live(live);
+        self.refresh_certificates();
         version
+    }
+
+    /// Reads the certificate files of the policy in force again. What is broken or has expired is not taken: that is logged and
+    /// counted, and what was there before stays. Connections that are open go on.
+    pub fn refresh_certificates(&self) {
+        let policy = self.policy();
+        certificates::refresh(&self.entrances, policy.settings(), self.gateway.metrics());
     }
 
     /// Ends a gateway that stops without waiting for `drain_timeout`: connections that are left are broken off.

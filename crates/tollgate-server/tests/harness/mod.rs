@@ -3,8 +3,10 @@
 
 mod client;
 mod gate;
+pub(crate) mod http2;
 mod nginx;
 mod raw;
+pub(crate) mod tls;
 mod upstream;
 
 use std::time::{Duration, SystemTime};

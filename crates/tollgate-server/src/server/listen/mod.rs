@@ -7,9 +7,7 @@ use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::os::unix::net::UnixListener;
 use std::path::Path;
-use std::sync::Arc;
 
-use ipnet::IpNet;
 use tollgate_policy::settings::{ListenAt, Listener};
 
 use crate::ServeError;
@@ -35,12 +33,8 @@ pub(crate) enum BoundSocket {
 /// What one listener listens on.
 #[derive(Debug)]
 pub(crate) struct Listening {
-    /// Its name.
-    pub(crate) name: Arc<str>,
-    /// Where: the port that was found where 0 was asked for.
-    pub(crate) at: ListenAt,
-    /// Whose connections begin with a PROXY protocol header.
-    pub(crate) proxy_protocol: Arc<[IpNet]>,
+    /// Its own, with the port that was found where 0 was asked for.
+    pub(crate) listener: Listener,
     /// One for each thread.
     pub(crate) sockets: Vec<BoundSocket>,
     /// What is removed when it listens no more.
@@ -63,9 +57,10 @@ pub(crate) fn listen(listeners: &[Listener], manner: Manner) -> Result<Vec<Liste
     for listener in listeners {
         let opened = open(listener, manner, &mut inherited)
             .map_err(|error| ServeError::Bind { at: listener.at.clone(), error })?;
-        all.extend(opened.into_iter().map(|(at, sockets, file)| {
-            let proxy_protocol = Arc::clone(&listener.proxy_protocol);
-            Listening { name: Arc::clone(&listener.name), at, proxy_protocol, sockets, file }
+        all.extend(opened.into_iter().map(|(at, sockets, file)| Listening {
+            listener: Listener { at, ..listener.clone() },
+            sockets,
+            file,
         }));
     }
     for name in inherited.left() {

@@ -1,0 +1,99 @@
+//! The streams of a connection, each a task of its own. One whose client asked for an answer and does not take it is reset:
+//! while it waits for the client's window nothing else would end it.
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use hyper::rt::Executor;
+use tollgate_store::{Clock, SystemClock};
+
+use crate::connection::Pace;
+use crate::metrics::Metrics;
+
+tokio::task_local! {
+    /// The stream that the running task serves.
+    static STREAM: Arc<Taking>;
+}
+
+/// How a client takes the answer of one stream.
+#[derive(Debug)]
+pub(crate) struct Taking {
+    clock: Arc<SystemClock>,
+    /// Since when a piece of the answer is offered and the next was not asked for; 0 where it was.
+    offered: AtomicU64,
+}
+
+impl Taking {
+    /// That of the stream which this task serves; none for HTTP/1.1.
+    pub(crate) fn of_this_task() -> Option<Arc<Taking>> {
+        STREAM.try_with(Arc::clone).ok()
+    }
+
+    /// A piece was handed out, or the head.
+    pub(crate) fn offer(&self) {
+        self.offered.store(self.clock.now().as_micros(), Ordering::Relaxed);
+    }
+
+    /// There was room for it: the next is asked for.
+    pub(crate) fn ask(&self) {
+        self.offered.store(0, Ordering::Relaxed);
+    }
+
+    /// Ends when a piece has been offered for `longest`. It has to be polled whenever the stream was.
+    async fn refused(&self, longest: Duration) {
+        let mut timer = pin!(tokio::time::sleep(Duration::ZERO));
+        let mut armed = false;
+        std::future::poll_fn(|cx| {
+            loop {
+                let offered = self.offered.load(Ordering::Relaxed);
+                if offered == 0 {
+                    return Poll::Pending;
+                }
+                let since = self.clock.now().as_micros().saturating_sub(offered);
+                let Some(left) = longest.checked_sub(Duration::from_micros(since)) else {
+                    return Poll::Ready(());
+                };
+                if !armed {
+                    timer.set(tokio::time::sleep(left));
+                    armed = true;
+                }
+                if timer.as_mut().poll(cx).is_pending() {
+                    return Poll::Pending;
+                }
+                // It is over; another piece may have been offered since it was set.
+                armed = false;
+            }
+        })
+        .await;
+    }
+}
+
+/// Runs the streams of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Streams {
+    pub(super) clock: Arc<SystemClock>,
+    pub(super) pace: Arc<Pace>,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl<F> Executor<F> for Streams
+where
+    F: Future<Output = ()> + Send + 'static,
+{
+    fn execute(&self, stream: F) {
+        let clock = Arc::clone(&self.clock);
+        let taking = Arc::new(Taking { clock, offered: AtomicU64::new(0) });
+        let (longest, metrics) = (self.pace.longest_silence(), Arc::clone(&self.metrics));
+        tokio::spawn(STREAM.scope(Arc::clone(&taking), async move {
+            tokio::select! {
+                biased;
+                () = stream => {}
+                // What is dropped before its end is reset.
+                () = taking.refused(longest) => drop(metrics.stalled_streams.inc()),
+            }
+        }));
+    }
+}
