@@ -3,7 +3,7 @@
 use crate::run::{cargo, root, run};
 
 /// Workspaces beside the main one: they carry peers and flags that the product must not depend on.
-const SIDE_WORKSPACES: [&str; 2] = ["bench", "fuzz"];
+const SIDE_WORKSPACES: [&str; 3] = ["bench", "fuzz", "loom"];
 
 /// Runs every check in the order in which a mistake is cheapest to find.
 pub(crate) fn check() -> Result<(), String> {

@@ -1,8 +1,9 @@
-//! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`, `cargo xtask loom`.
 
 mod bench;
 mod check;
 mod fuzz;
+mod loom;
 mod run;
 #[cfg(test)]
 mod tidy;
@@ -15,6 +16,7 @@ usage: cargo xtask <task>
   check                      everything that must hold: format, lints, tidy rules, every test, docs
   bench [row]                the speed table, each row against its named peer in the same run
   fuzz [target] [seconds]    one fuzz target, or all of them; 60 seconds each unless said otherwise
+  loom                       the memory table's lines, in every order in which two threads can meet
 ";
 
 fn main() -> ExitCode {
@@ -23,6 +25,7 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["check"] => check::check(),
         ["bench", rows @ ..] => bench::bench(rows),
+        ["loom"] => loom::loom(),
         ["fuzz"] => fuzz::fuzz(None, fuzz::DEFAULT_SECONDS),
         ["fuzz", target] => fuzz::fuzz(Some(target), fuzz::DEFAULT_SECONDS),
         ["fuzz", target, seconds] => match seconds.parse() {

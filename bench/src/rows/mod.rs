@@ -37,10 +37,11 @@ pub fn all() -> Vec<Row> {
 
 /// Runs one measurement in this process, which was started for it, and prints its numbers.
 pub fn run_alone(what: &str) -> ExitCode {
-    let numbers = memory::alone(what).or_else(|| pauses::alone(what));
+    let numbers = memory::alone(what).map(Vec::from).or_else(|| pauses::alone(what));
     match numbers {
         Some(numbers) => {
-            println!("{}", numbers.map(|number| number.to_string()).join(" "));
+            let numbers: Vec<String> = numbers.iter().map(f64::to_string).collect();
+            println!("{}", numbers.join(" "));
             ExitCode::SUCCESS
         }
         None => ExitCode::FAILURE,
@@ -48,11 +49,10 @@ pub fn run_alone(what: &str) -> ExitCode {
 }
 
 /// Has `what` measured in a process of its own.
-fn alone(what: &str) -> [f64; 2] {
+fn alone<const N: usize>(what: &str) -> [f64; N] {
     let this = std::env::current_exe().expect("this program's path");
     let output = Command::new(this).args(["--alone", what]).output().expect("a process");
     let text = String::from_utf8_lossy(&output.stdout);
     let mut numbers = text.split_whitespace().filter_map(|word| word.parse().ok());
-    let mut number = || numbers.next().unwrap_or(f64::NAN);
-    [number(), number()]
+    std::array::from_fn(|_| numbers.next().unwrap_or(f64::NAN))
 }

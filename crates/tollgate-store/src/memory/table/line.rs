@@ -9,8 +9,7 @@
 //! A reader takes the header, the entries, and the header again; the same header twice, unlocked, means that what was
 //! read was there together. A writer locks by changing the header that it read, which proves that nothing changed since.
 
-use std::sync::atomic::{AtomicU64, Ordering, fence};
-
+use super::atomic::{AtomicU64, Ordering, fence};
 use crate::memory::backoff::Backoff;
 use crate::memory::hash::KeyHash;
 

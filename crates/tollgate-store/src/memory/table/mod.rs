@@ -7,6 +7,7 @@
 //! - A key's home is a line of its shard; where that is full, the entry goes to one of the next few, and the lines passed
 //!   are marked; entries stay in the order of their homes. Shards are rebuilt one at a time, under the locks of all their lines.
 
+mod atomic;
 mod copy;
 mod insert;
 mod line;
