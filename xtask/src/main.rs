@@ -3,6 +3,7 @@
 mod bench;
 mod check;
 mod fuzz;
+mod gateway;
 mod loom;
 mod run;
 #[cfg(test)]
@@ -15,6 +16,8 @@ usage: cargo xtask <task>
 
   check                      everything that must hold: format, lints, tidy rules, every test, docs
   bench [row]                the speed table, each row against its named peer in the same run
+  bench gateway [row]        the gateway against nginx; --rounds N, --seconds N, --ours FILE (a build
+                             that is there), --peer FILE (another build in nginx's place)
   fuzz [target] [seconds]    one fuzz target, or all of them; 60 seconds each unless said otherwise
   loom                       the memory table's lines, in every order in which two threads can meet
 ";
@@ -24,6 +27,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["check"] => check::check(),
+        ["bench", "gateway", words @ ..] => gateway::bench(words),
         ["bench", rows @ ..] => bench::bench(rows),
         ["loom"] => loom::loom(),
         ["fuzz"] => fuzz::fuzz(None, fuzz::DEFAULT_SECONDS),
