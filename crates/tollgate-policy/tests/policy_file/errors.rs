@@ -220,7 +220,7 @@ fn identities() {
         ("{ query: a, from: anyone }", "2:21", &["`from` goes with `header` and `cookie`"]),
         ("{ header: \"x y\", from: anyone }", "2:19", &["no header name"]),
         ("{ path: 300 }", "2:17", &["no segment 300"]),
-        ("{ client_certificate: subject }", "2:11", &["not in this version", "`api_key`"]),
+        ("{ client_certificate: serial }", "2:31", &["common_name"]),
         ("{ json: user.name }", "2:17", &["no JSON pointer", "write `/user/name`"]),
         ("{ json: \"$.user\" }", "2:17", &["no JSON pointer", "write `/user`"]),
         ("{ json: /user~name }", "2:17", &["no JSON pointer", "write `~0` for a `~`"]),
