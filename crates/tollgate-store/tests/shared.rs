@@ -3,6 +3,8 @@
 
 #[path = "behaviour/mod.rs"]
 mod behaviour;
+#[path = "shared/cluster.rs"]
+mod cluster;
 #[path = "shared/faults.rs"]
 mod faults;
 #[path = "shared/network.rs"]

@@ -21,6 +21,11 @@ const PATIENCE: Duration = Duration::from_millis(250);
 const SILENCE: u64 = 5_000_000;
 
 impl Remote for RedisStore {
+    async fn connected(&self, within: Duration) {
+        // Why it cannot be asked, whoever asks it then is told.
+        let _ = self.ready(within).await;
+    }
+
     fn name(&self, limit: LimitId, key: &[u8]) -> u128 {
         // A limit that is gone has no keys; whatever is asked of this one is answered so.
         self.0.registry.load().get(limit).map_or(0, |counter| counter.digest(key))

@@ -205,6 +205,8 @@ impl Store for Double {
 }
 
 impl Remote for Double {
+    async fn connected(&self, _: Duration) {}
+
     fn name(&self, _: LimitId, key: &[u8]) -> u128 {
         self.0.store.name_of(key).to_u128()
     }

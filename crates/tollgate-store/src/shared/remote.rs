@@ -12,6 +12,9 @@ use crate::{Call, LimitId, Store, StoreError, StoreOutcome};
 /// [`Trouble::TimedOut`](crate::Trouble::TimedOut); calls beside the decisions may take a little longer. A future that is
 /// dropped may have been carried out or not.
 pub(crate) trait Remote: Store {
+    /// Waits until it can be asked, or for `within`: connections are made in the background.
+    fn connected(&self, within: Duration) -> impl Future<Output = ()> + Send;
+
     /// Its own name of a key, as in [`Taken::key`](crate::Taken::key).
     fn name(&self, limit: LimitId, key: &[u8]) -> u128;
 

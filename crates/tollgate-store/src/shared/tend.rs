@@ -25,6 +25,10 @@ pub(super) fn tend<R: Remote>(node: &Arc<Node<R>>) {
 }
 
 async fn beat<R: Remote>(node: Weak<Node<R>>) {
+    // That the first connection is not there yet is no failure of the store's.
+    if let Some(node) = node.upgrade() {
+        node.remote.connected(membership::EVERY).await;
+    }
     while let Some(node) = node.upgrade() {
         if let Some(nodes) = node.hear().await
             && nodes != node.limits.load().nodes

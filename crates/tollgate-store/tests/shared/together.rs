@@ -82,3 +82,13 @@ fn shares_follow_the_nodes_that_are_there() {
         others.iter().map(|node| (0..20).filter(|_| node.admits(&[(0, "new", 1)])).count()).sum();
     assert_eq!(admitted, 10);
 }
+
+#[test]
+fn a_connection_that_is_not_there_yet_is_no_error() {
+    let Some(nodes) = Nodes::start(3, &[(fixed(10), EXACT)]) else { return };
+    assert_eq!(nodes.admitted(9, "key"), 9);
+    for node in &nodes.nodes {
+        let errors = node.observed().errors;
+        assert!(errors.iter().all(|(_, count)| *count == 0), "{errors:?}");
+    }
+}

@@ -11,8 +11,6 @@ $most --? owing
 --@ read
 local $raw = call('GET', KEYS[$i]) or NOTHING_16
 local $start, $count = unpack('<dd', $raw)
-local $lasts = nil --? replay
-local $lasts = $start --? !replay
 local $frame = now - now % $window
 local $clamped
 if $start < $frame then
@@ -27,12 +25,10 @@ local $refused = $count > $limit or $cost > 0 and $count == $limit --? overdraw
 --@ take
 $cost = min($cost, $most - $count) --? owing
 if $cost > 0 then
-  -- The first charge of a window says how long the key lasts.
-  if $lasts == $start then
-    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'KEEPTTL')
-  else
-    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', string.format('%.0f', ($start + $window - now) / 1000 + SPARE))
-  end
+  -- Every charge says when the key ends: one that lost its expiry would stay for ever.
+  local ends = $start + $window --? !replay
+  call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PXAT', (ends - ends % 1000) / 1000 + SPARE) --? !replay
+  call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', string.format('%.0f', ($start + $window - now) / 1000 + SPARE)) --? replay
   $clamped = nil
 end
 

@@ -16,8 +16,6 @@ if now < $from or now >= $to then
 end
 local $raw = call('GET', KEYS[$i]) or NOTHING_16
 local $start, $count = unpack('<dd', $raw)
-local $lasts = nil --? replay
-local $lasts = $start --? !replay
 local $clamped
 if $start < $from then
   $start, $count = $from, 0
@@ -31,13 +29,11 @@ local $refused = $count > $limit or $cost > 0 and $count == $limit --? overdraw
 --@ take
 $cost = min($cost, $most - $count) --? owing
 if $cost > 0 then
-  -- The first charge of a period says how long the key lasts.
-  if $lasts == $start then
-    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'KEEPTTL')
-  else
-    -- How long the next period is, is not known: 1.2 of this one is more than any calendar's months differ.
-    call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', string.format('%.0f', ($start > now and $to - now + 1.2 * ($to - $from) or $to - now) / 1000 + SPARE))
-  end
+  -- Every charge says when the key ends: one that lost its expiry would stay for ever. How long the next period is, is not
+  -- known: 1.2 of this one is more than any calendar's months differ.
+  local ends = $start > now and $to + 1.2 * ($to - $from) or $to
+  call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PXAT', floor(ends / 1000) + SPARE) --? !replay
+  call('SET', KEYS[$i], pack('<dd', $start, $count + $cost), 'PX', string.format('%.0f', (ends - now) / 1000 + SPARE)) --? replay
   $clamped = nil
 end
 

@@ -13,8 +13,6 @@ $most --? owing
 --@ read
 local $raw = call('GET', KEYS[$i]) or rep('\0', 8 * $cells + 16)
 local $index = unpack('<d', $raw)
-local $lasts = nil --? replay
-local $lasts = $index --? !replay
 local $counts = sub($raw, 9)
 local $current = (now - now % $cell) / $cell
 local $clamped
@@ -42,12 +40,10 @@ local $refused = $short > 0 or $cost > 0 and $short == 0 --? overdraw
 $cost = min($cost, $most - $whole - share($units[1], $inside, $cell)) --? owing
 if $cost > 0 then
   $counts = sub($counts, 1, 8 * $cells) .. pack('<d', $units[$cells + 1] + $cost)
-  -- The first charge of a cell says how long the key lasts.
-  if $lasts == $index then
-    call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'KEEPTTL')
-  else
-    call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', string.format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE))
-  end
+  -- Every charge says when the key ends: one that lost its expiry would stay for ever.
+  local ends = ($index + $cells + 1) * $cell --? !replay
+  call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PXAT', (ends - ends % 1000) / 1000 + SPARE) --? !replay
+  call('SET', KEYS[$i], pack('<d', $index) .. $counts, 'PX', string.format('%.0f', (($index + $cells + 1) * $cell - now) / 1000 + SPARE)) --? replay
   $clamped = nil
 end
 

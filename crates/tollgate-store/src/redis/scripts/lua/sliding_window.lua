@@ -11,8 +11,6 @@ $most --? owing
 --@ read
 local $raw = call('GET', KEYS[$i]) or NOTHING_24
 local $index, $before, $count = unpack('<ddd', $raw)
-local $lasts = nil --? replay
-local $lasts = $index --? !replay
 local $current = (now - now % $cell) / $cell
 local $clamped
 if $index < $current then
@@ -40,12 +38,10 @@ local $refused = $short > 0 or $cost > 0 and $short == 0 --? overdraw
 --@ take
 $cost = min($cost, $most - $count - share($before, $inside, $cell)) --? owing
 if $cost > 0 then
-  -- The first charge of a window says how long the key lasts.
-  if $lasts == $index then
-    call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'KEEPTTL')
-  else
-    call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PX', string.format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE))
-  end
+  -- Every charge says when the key ends: one that lost its expiry would stay for ever.
+  local ends = ($index + 2) * $cell --? !replay
+  call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PXAT', (ends - ends % 1000) / 1000 + SPARE) --? !replay
+  call('SET', KEYS[$i], pack('<ddd', $index, $before, $count + $cost), 'PX', string.format('%.0f', (($index + 2) * $cell - now) / 1000 + SPARE)) --? replay
   $clamped = nil
 end
 
