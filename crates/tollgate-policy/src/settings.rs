@@ -17,6 +17,7 @@ mod listener;
 #[cfg(feature = "redis")]
 mod redis;
 mod store;
+mod upstream;
 
 pub use access_log::{
     AccessLogSettings, LogField, LogFormat, LogPart, LogSample, LogTarget, Share,
@@ -28,6 +29,9 @@ pub use redis::StoreSettingsError;
 pub use store::{
     SharedStoreSettings, SnapshotSettings, StoreLogin, StoreSettings, StoreTls, StoreTopology,
     StoreUrl,
+};
+pub use upstream::{
+    Ejection, HealthCheck, Probe, Retries, Upstream, UpstreamAddress, UpstreamServer, UpstreamTls,
 };
 
 /// A whole policy.
@@ -80,15 +84,6 @@ impl Settings {
             }
         }
     }
-}
-
-/// A pool of servers.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upstream {
-    /// Its name.
-    pub name: Arc<str>,
-    /// `host:port` each.
-    pub servers: Vec<String>,
 }
 
 /// A table: rows of named columns.

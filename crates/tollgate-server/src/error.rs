@@ -22,6 +22,8 @@ pub enum ServeError {
     },
     /// The policy is wrong: every mistake, with its place.
     Policy(Box<Report>),
+    /// Files that the policy names cannot be used for TLS; each in words.
+    UpstreamTls(Vec<String>),
     /// The policy names no address to listen on.
     NoListen,
     /// The policy's store cannot be opened.
@@ -49,6 +51,7 @@ impl ServeError {
     pub fn in_one_line(&self) -> String {
         match self {
             ServeError::Policy(report) => report.summary(),
+            ServeError::UpstreamTls(wrong) => wrong.first().cloned().unwrap_or_default(),
             other => other.to_string(),
         }
     }
@@ -61,6 +64,7 @@ impl std::fmt::Display for ServeError {
                 write!(f, "the policy file {} cannot be read: {error}", path.display())
             }
             ServeError::Policy(report) => f.write_str(&report.render()),
+            ServeError::UpstreamTls(wrong) => f.write_str(&wrong.join("\n")),
             ServeError::NoListen => f.write_str(
                 "the policy does not say where to listen; add `listen: 127.0.0.1:8080` or use --listen",
             ),
@@ -94,7 +98,10 @@ impl std::error::Error for ServeError {
             ServeError::Store(error) => Some(error),
             ServeError::Snapshot(error) => Some(error),
             ServeError::Tls(error) => Some(error),
-            ServeError::Policy(_) | ServeError::NoListen | ServeError::WhichListener(_) => None,
+            ServeError::Policy(_)
+            | ServeError::UpstreamTls(_)
+            | ServeError::NoListen
+            | ServeError::WhichListener(_) => None,
         }
     }
 }

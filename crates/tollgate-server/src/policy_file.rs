@@ -9,7 +9,7 @@ use tollgate_policy::Policy;
 use tollgate_policy::file::{self, MAX_FILE_BYTES, Surroundings};
 use tollgate_policy::settings::{JwtKeys, Settings, Source, TableRows};
 
-use crate::ServeError;
+use crate::{ServeError, upstream};
 
 /// A policy file.
 #[derive(Clone, Debug)]
@@ -44,7 +44,7 @@ impl PolicyFile {
     /// The policy that `text`, its content at `now`, says. Warnings are logged.
     ///
     /// # Errors
-    /// [`ServeError::Policy`] with every mistake.
+    /// [`ServeError::Policy`] with every mistake, [`ServeError::UpstreamTls`] where files that it names are no certificates.
     pub(crate) fn compile(&self, text: &str, now: Timestamp) -> Result<Policy, ServeError> {
         let name = self.path.display().to_string();
         let surroundings = Surroundings::of_process(self.folder()).loaded_at(now).serving();
@@ -52,7 +52,11 @@ impl PolicyFile {
         if !read.warnings.is_empty() {
             tracing::warn!("the policy has traps:\n{}", read.warnings.render());
         }
-        read.compile().map_err(ServeError::Policy)
+        let policy = read.compile().map_err(ServeError::Policy)?;
+        match upstream::unusable(policy.settings()) {
+            wrong if wrong.is_empty() => Ok(policy),
+            wrong => Err(ServeError::UpstreamTls(wrong)),
+        }
     }
 
     /// Relative files of the policy stand beside it.

@@ -1,4 +1,5 @@
-//! Forgets keys that count nothing any more, in the background: a store shrinks though nobody brings new keys.
+//! What goes on in the background: keys that count nothing any more are forgotten, so that a store shrinks though nobody
+//! brings new ones, and upstream servers are looked after.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,6 +7,7 @@ use std::time::Duration;
 use tokio::time::MissedTickBehavior;
 
 use crate::gateway::Gateway;
+use crate::upstream::LOOK_EVERY;
 
 /// How often it goes on.
 const EVERY: Duration = Duration::from_secs(1);
@@ -25,5 +27,15 @@ pub(crate) async fn run(gateway: Arc<Gateway>) {
             }
             tokio::task::yield_now().await;
         }
+    }
+}
+
+/// Looks after the upstream servers until its runtime ends.
+pub(crate) async fn look_after_upstreams(gateway: Arc<Gateway>) {
+    let mut tick = tokio::time::interval(LOOK_EVERY);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        tick.tick().await;
+        gateway.live().look_after_upstreams();
     }
 }

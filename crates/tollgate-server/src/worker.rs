@@ -45,6 +45,8 @@ pub(crate) fn start(
         if let Err(error) = runtime.block_on(worker.run(sockets)) {
             tracing::error!(thread = number, %error, "a thread of the gateway ended");
         }
+        // The system may still be looking up a name.
+        runtime.shutdown_background();
     })
 }
 
@@ -58,6 +60,7 @@ impl Worker {
         self.gateway.runs_on(tokio::runtime::Handle::current());
         if self.number == 0 {
             tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
+            tokio::spawn(sweep::look_after_upstreams(Arc::clone(&self.gateway)));
         }
         let mut sweep = tokio::time::interval(SWEEP_EVERY);
         let mut stop = self.stop.clone();

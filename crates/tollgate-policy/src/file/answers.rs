@@ -46,7 +46,7 @@ choice! { Mode, "mode" {
 
 /// Per cent, 0 to 100.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Percent(u8);
+pub(crate) struct Percent(pub(crate) u8);
 
 impl Shape for Percent {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<Percent> {

@@ -1,22 +1,86 @@
 //! `upstreams:`, the pools of servers, and the addresses that the program listens on.
 
-use std::net::{Ipv6Addr, SocketAddr};
+mod address;
+mod ejection;
+mod health;
+mod retries;
+mod tls;
 
-use super::collections::{Named, OneOrMany};
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+
+use schemars::{Schema, SchemaGenerator};
+use serde_json::json;
+use tollgate_core::Micros;
+
+use super::collections::{Named, OneOrMany, Short};
 use super::diagnostic::Span;
-use super::shape::{At, record};
+use super::node::{Node, Value};
+use super::shape::{At, Shape, into_schema, record};
 use super::sink::Sink;
-use crate::settings::Upstream;
+use crate::settings::{Upstream, UpstreamServer};
+use ejection::EjectionForm;
+use health::HealthForm;
+use retries::RetriesForm;
+use tls::TlsForm;
 
 record! {
-    /// A pool of servers.
+    /// A pool of servers. A request goes to the one with fewer requests on their way of two that are picked at random.
     UpstreamForm, "an upstream" {
-        /// Each `host:port`; HTTP/1.1 is spoken to them.
-        required servers: OneOrMany<String>,
+        /// Each `host:port` or `unix:/path`; all addresses of a name are servers.
+        required servers: OneOrMany<Short<String, ServerForm>>,
+        /// Connections are encrypted, and servers prove who they are. Off unless said otherwise.
+        optional tls: TlsForm,
+        /// HTTP/2 is spoken: in the clear by prior knowledge, through TLS where the server chooses it. Off unless said otherwise.
+        optional http2: bool,
+        /// Most connections to each address; beyond it a request waits for at most `connect_timeout`. Or `unlimited` (default).
+        optional max_connections: Connections,
+        /// A kept connection that was not used for this long is closed; 50s unless said otherwise.
+        optional idle_timeout: Micros,
+        /// To connect, TLS included; the gateway's own unless said otherwise.
+        optional connect_timeout: Micros,
+        /// From the request's last byte to the answer's first; the gateway's own unless said otherwise.
+        optional first_byte_timeout: Micros,
+        /// How often names are looked up again, 1s to 1d; 30s unless said otherwise. Also where a connection fails.
+        optional resolve_every: Micros,
+        /// How servers are asked whether they are well, or the path that they are asked for. They are not unless said so.
+        optional health_check: HealthForm,
+        /// When servers that fail requests are left out for a while; `off` for never.
+        optional ejection: EjectionForm,
+        /// Which requests are sent again.
+        optional retries: RetriesForm,
     }
 }
 
-/// The pools, each server checked.
+record! {
+    /// A server with a part of its own.
+    ServerForm, "a server" {
+        /// `host:port` or `unix:/path`.
+        required address: String,
+        /// Its part of the requests, relative to the others', 1 to 1000; 1 unless said otherwise.
+        optional weight: u64,
+    }
+}
+
+/// A number of connections, or `unlimited`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Connections(Option<u64>);
+
+impl Shape for Connections {
+    fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<Connections> {
+        match &node.value {
+            Value::Scalar(text) if text == "unlimited" => Some(Connections(None)),
+            _ => u64::decode(node, sink).map(|most| Connections(Some(most))),
+        }
+    }
+
+    fn schema(generator: &mut SchemaGenerator) -> Schema {
+        let number = u64::schema(generator);
+        into_schema(json!({ "anyOf": [number, { "const": "unlimited" }] }))
+    }
+}
+
+/// The pools, everything in them checked.
 pub(crate) fn upstreams(
     section: Option<&At<Vec<Named<UpstreamForm>>>>,
     sink: &mut Sink<'_>,
@@ -26,45 +90,121 @@ pub(crate) fn upstreams(
 }
 
 fn upstream(named: &Named<UpstreamForm>, sink: &mut Sink<'_>) -> Upstream {
-    let mut servers: Vec<String> = Vec::new();
-    if let Some(list) = named.value.as_ref().and_then(|form| form.value.servers.as_ref()) {
-        for server in &list.value.0 {
-            if let Err(help) = check_server(&server.value) {
-                sink.error(server.span, format!("`{}` is no server", server.value), help);
-            }
-            if servers.contains(&server.value) {
-                let message = format!("`{}` is here twice", server.value);
-                sink.error(server.span, message, "name each server once".to_owned());
-            }
-            servers.push(server.value.clone());
-        }
-        if servers.is_empty() {
-            let help = "name at least one, such as `127.0.0.1:9001`";
-            sink.error(list.span, "an upstream without servers".to_owned(), help.to_owned());
+    let mut made = Upstream::new(&named.name, Vec::new());
+    let Some(form) = named.value.as_ref().map(|form| &form.value) else { return made };
+    made.servers = servers(form, sink);
+    made.tls = tls::tls(form.tls.as_ref(), &made.servers, sink);
+    made.http2 = form.http2.as_ref().is_some_and(|http2| http2.value);
+    made.max_connections = form.max_connections.as_ref().and_then(|most| {
+        let number = At { value: most.value.0?, span: most.span, name: most.name };
+        let mut most = 1;
+        count(&Some(number), 1..=1_000_000, &mut most, sink);
+        usize::try_from(most).ok()
+    });
+    let (shortest, longest) = (Micros::new(1), Micros::from_secs(86_400));
+    span(&form.idle_timeout, shortest, longest, &mut made.idle_timeout, sink);
+    for (said, into) in [
+        (&form.connect_timeout, &mut made.connect_timeout),
+        (&form.first_byte_timeout, &mut made.first_byte_timeout),
+    ] {
+        if said.is_some() {
+            span(said, shortest, longest, into.insert(shortest), sink);
         }
     }
-    Upstream { name: named.name.as_str().into(), servers }
+    span(&form.resolve_every, Micros::from_secs(1), longest, &mut made.resolve_every, sink);
+    made.health_check = health::health_check(form.health_check.as_ref(), made.http2, sink);
+    made.ejection = ejection::ejection(form.ejection.as_ref(), sink);
+    made.retries = retries::retries(form.retries.as_ref(), sink);
+    made
 }
 
-/// `host:port`: a name, an IPv4 address, or an IPv6 address in brackets.
-fn check_server(server: &str) -> Result<(), String> {
-    if let Some((scheme, rest)) = server.split_once("://") {
-        let rest = rest.trim_end_matches('/');
-        return Err(match scheme {
-            "http" => format!("write host and port alone, such as `{rest}`"),
-            _ => "only plain HTTP is spoken to upstreams; write `host:port`".to_owned(),
-        });
+fn servers(form: &UpstreamForm, sink: &mut Sink<'_>) -> Vec<UpstreamServer> {
+    let Some(list) = &form.servers else { return Vec::new() };
+    let mut servers: Vec<UpstreamServer> = Vec::new();
+    for one in &list.value.0 {
+        let Some(server) = server(one, sink) else { continue };
+        if servers.iter().any(|other| other.address == server.address) {
+            let message = format!("`{}` is here twice", server.address);
+            sink.error(one.span, message, "name each server once".to_owned());
+        }
+        servers.push(server);
     }
-    let form = || "write `host:port`, such as `127.0.0.1:9001` or `[::1]:9001`".to_owned();
-    let (host, port) = server.rsplit_once(':').ok_or_else(form)?;
-    if port.parse::<u16>().ok().filter(|port| *port > 0).is_none() || port.starts_with('+') {
-        return Err("the port is a number from 1 to 65535".to_owned());
+    if list.value.0.is_empty() {
+        let help = "name at least one, such as `127.0.0.1:9001`";
+        sink.error(list.span, "an upstream without servers".to_owned(), help.to_owned());
     }
-    let fine = match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(address) => address.parse::<Ipv6Addr>().is_ok(),
-        None => is_host(host),
+    servers
+}
+
+fn server(form: &At<Short<String, ServerForm>>, sink: &mut Sink<'_>) -> Option<UpstreamServer> {
+    let (text, at, weight) = match &form.value {
+        Short::Short(text) => (text, form.span, &None),
+        Short::Long(long) => {
+            let address = long.address.as_ref()?;
+            (&address.value, address.span, &long.weight)
+        }
     };
-    if fine { Ok(()) } else { Err(form()) }
+    let mut said = 1;
+    count(weight, 1..=1_000, &mut said, sink);
+    match address::address(text) {
+        Ok(address) => Some(UpstreamServer { address, weight: said }),
+        Err(help) => {
+            sink.error(at, format!("`{text}` is no server"), help);
+            None
+        }
+    }
+}
+
+/// A whole number within `range`.
+fn count(form: &Option<At<u64>>, range: RangeInclusive<u32>, into: &mut u32, sink: &mut Sink<'_>) {
+    let Some(at) = form else { return };
+    match u32::try_from(at.value).ok().filter(|number| range.contains(number)) {
+        Some(number) => *into = number,
+        None => {
+            let help = format!("write {} to {}", range.start(), range.end());
+            sink.error(at.span, format!("{} is out of range", at.value), help);
+        }
+    }
+}
+
+/// A time between two others.
+fn span(
+    form: &Option<At<Micros>>,
+    shortest: Micros,
+    longest: Micros,
+    into: &mut Micros,
+    sink: &mut Sink<'_>,
+) {
+    let Some(at) = form else { return };
+    if at.value < shortest || at.value > longest {
+        let help = format!("write a time between `{}` and `{}`", words(shortest), words(longest));
+        sink.error(at.span, "this time is out of range".to_owned(), help);
+    }
+    *into = at.value;
+}
+
+/// A time as a policy writes it.
+fn words(time: Micros) -> String {
+    let units = [("d", 86_400_000_000), ("h", 3_600_000_000), ("s", 1_000_000), ("ms", 1_000)];
+    let fit = units.iter().find(|(_, size)| time.get() >= *size && time.get() % size == 0);
+    fit.map_or_else(
+        || format!("{}us", time.get()),
+        |(unit, size)| format!("{}{unit}", time.get() / size),
+    )
+}
+
+fn statuses(list: &[At<u64>], range: RangeInclusive<u16>, sink: &mut Sink<'_>) -> Vec<u16> {
+    list.iter().filter_map(|one| status(one, range.clone(), sink)).collect()
+}
+
+/// A status within `range`.
+fn status(form: &At<u64>, range: RangeInclusive<u16>, sink: &mut Sink<'_>) -> Option<u16> {
+    let fitting = u16::try_from(form.value).ok().filter(|status| range.contains(status));
+    if fitting.is_none() {
+        let help = format!("write a status from {} to {}", range.start(), range.end());
+        sink.error(form.span, format!("{} is no status for this", form.value), help);
+    }
+    fitting
 }
 
 /// Whether `host` is a DNS name or an IPv4 address.

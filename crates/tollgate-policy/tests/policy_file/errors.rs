@@ -288,7 +288,7 @@ fn addresses() {
         ("client_address: { ipv6_prefix: 129 }", "1:32", "32 to 128"),
         ("client_address: { header: x-real-ip }", "1:27", "`x-forwarded-for`, `forwarded`"),
         ("upstreams: { a: { servers: [\"http://h:1/\"] } }", "1:29", "`h:1`"),
-        ("upstreams: { a: { servers: [\"https://h\"] } }", "1:29", "only plain HTTP"),
+        ("upstreams: { a: { servers: [\"https://h:443\"] } }", "1:29", "`tls: true` beside"),
         ("upstreams: { a: { servers: [\"h\"] } }", "1:29", "`host:port`"),
         ("upstreams: { a: { servers: [\"h:0\"] } }", "1:29", "1 to 65535"),
         ("upstreams: { a: { servers: [\"::1:80\"] } }", "1:29", "`[::1]:9001`"),

@@ -15,6 +15,7 @@ mod schema;
 mod shared_store;
 mod snapshots;
 mod substitution;
+mod upstreams;
 mod warnings;
 
 use tollgate_policy::file::{self, Read, Report, Severity, Surroundings};

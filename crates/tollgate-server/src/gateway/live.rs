@@ -79,6 +79,10 @@ impl Live {
     pub(crate) fn sweep(&self, worker: usize) {
         self.upstreams.sweep(worker);
     }
+    /// Looks after the upstream servers: once every [`LOOK_EVERY`](crate::upstream::LOOK_EVERY).
+    pub(crate) fn look_after_upstreams(&self) {
+        self.upstreams.look_after();
+    }
 }
 
 /// The access log of `settings`; its lines go on where those of the policy `before` went.

@@ -46,10 +46,21 @@ pub(super) fn failed(error: &SendError) -> Answer {
             let detail = "This gateway has nothing left to reach the service behind it with.";
             return Problem::overloaded(detail, 1).answer();
         }
-        SendError::NoServer | SendError::Connect(_) => {
+        SendError::Full => {
+            let detail = "The service behind this gateway has as many connections as it may have.";
+            return Problem::overloaded(detail, 1).answer();
+        }
+        SendError::NoServer | SendError::Connect(_) | SendError::Unprocessed(_) => {
             (StatusCode::BAD_GATEWAY, "The service behind this gateway takes no connection.")
         }
-        SendError::Broken(_) | SendError::Unasked => (
+        SendError::Unresolved => {
+            (StatusCode::BAD_GATEWAY, "The service behind this gateway has no known address.")
+        }
+        SendError::Unproven(_) => (
+            StatusCode::BAD_GATEWAY,
+            "The service behind this gateway does not prove that it is the right one.",
+        ),
+        SendError::Broken(_) | SendError::Status(_) | SendError::Unasked => (
             StatusCode::BAD_GATEWAY,
             "The service behind this gateway broke off before it answered.",
         ),

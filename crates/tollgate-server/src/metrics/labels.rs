@@ -111,6 +111,27 @@ pub(super) struct ServerStatus {
     pub(super) status: &'static str,
 }
 
+/// Of `tollgate_upstream_health_checks_total` and `tollgate_upstream_look_ups_total`: `ok`, `failed`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct ServerResult {
+    pub(super) pool: Arc<str>,
+    pub(super) server: Arc<str>,
+    pub(super) result: &'static str,
+}
+
+/// Of an upstream as a whole.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Pool {
+    pub(super) pool: Arc<str>,
+}
+
+/// Of `tollgate_upstream_retries_total`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(super) struct Retry {
+    pub(super) pool: Arc<str>,
+    pub(super) reason: &'static str,
+}
+
 /// Of `tollgate_answers_total`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct Status {

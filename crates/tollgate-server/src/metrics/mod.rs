@@ -9,6 +9,7 @@ mod answers;
 mod door;
 mod histogram;
 mod labels;
+mod pool;
 mod proxy_protocol;
 mod read_ahead;
 mod recorder;
@@ -36,6 +37,7 @@ use tollgate_store::{SharedStore, Usage};
 
 pub use door::{Flood, Handshake};
 pub use histogram::Histogram;
+pub use pool::PoolMetrics;
 pub use read_ahead::ReadAhead;
 pub use recorder::Recorder;
 pub(crate) use snapshot::SnapshotMetrics;
@@ -101,6 +103,7 @@ pub struct Metrics {
     policy_loaded: Gauge<f64, AtomicU64>,
     door: door::Families,
     upstream: upstream::Families,
+    pools: pool::Families,
     /// The series of the policy before the present one, and of the present one.
     generations: Mutex<[LabelSets; 2]>,
     /// Client connections that are open.
@@ -168,6 +171,7 @@ impl Metrics {
             policy_loaded: Gauge::default(),
             door: door::Families::default(),
             upstream: upstream::Families::default(),
+            pools: pool::Families::default(),
             generations: Mutex::default(),
             connections: Gauge::default(),
             connections_rejected: Counter::default(),
@@ -184,6 +188,7 @@ impl Metrics {
         metrics.register_process();
         metrics.door.register(&mut metrics.registry);
         metrics.upstream.register(&mut metrics.registry);
+        metrics.pools.register(&mut metrics.registry);
         metrics.registry.register_collector(Box::new(store::Scrape::new(store)));
         metrics
     }
@@ -308,6 +313,12 @@ impl Metrics {
     #[must_use]
     pub fn server(&self, pool: &str, server: &str) -> ServerMetrics {
         self.upstream.server(pool, server)
+    }
+
+    /// The series of one upstream as a whole.
+    #[must_use]
+    pub fn pool(&self, pool: &str) -> PoolMetrics {
+        self.pools.pool(pool)
     }
 
     /// A decision of a policy that the recorder does not know.

@@ -33,6 +33,7 @@ pub(super) struct LabelSets {
     limits: HashSet<LimitOutcome>,
     used: HashSet<Limit>,
     servers: HashSet<Server>,
+    pools: HashSet<Arc<str>>,
 }
 
 /// One counter for each outcome.
@@ -154,9 +155,10 @@ impl LabelSets {
 
     fn servers(&mut self, settings: &Settings) {
         for pool in &settings.upstreams {
+            self.pools.insert(Arc::clone(&pool.name));
             let servers = pool.servers.iter().map(|server| Server {
                 pool: Arc::clone(&pool.name),
-                server: Arc::from(server.as_str()),
+                server: server.address.to_string().into(),
             });
             self.servers.extend(servers);
         }
@@ -170,6 +172,9 @@ impl LabelSets {
         remove(&metrics.used_share, &self.used, [&one.used, &two.used]);
         for server in absent(&self.servers, [&one.servers, &two.servers]) {
             metrics.upstream.forget(server);
+        }
+        for pool in absent(&self.pools, [&one.pools, &two.pools]) {
+            metrics.pools.forget(pool);
         }
     }
 }

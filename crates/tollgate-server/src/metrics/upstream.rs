@@ -8,7 +8,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Registry;
 
 use super::Adder;
-use super::labels::{Server, ServerError, ServerStatus};
+use super::labels::{Server, ServerError, ServerResult, ServerStatus};
 
 /// Why a request got no answer from an upstream server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,14 +21,20 @@ pub enum UpstreamError {
     Broken,
     /// The gateway itself had no file descriptor, port or memory left for a connection.
     Exhausted,
+    /// The server did not prove who it is.
+    Tls,
+    /// The server said that it did not look at the request.
+    Unprocessed,
 }
 
 impl UpstreamError {
-    const ALL: [UpstreamError; 4] = [
+    const ALL: [UpstreamError; 6] = [
         UpstreamError::Connect,
         UpstreamError::Timeout,
         UpstreamError::Broken,
         UpstreamError::Exhausted,
+        UpstreamError::Tls,
+        UpstreamError::Unprocessed,
     ];
 
     fn word(self) -> &'static str {
@@ -37,6 +43,8 @@ impl UpstreamError {
             UpstreamError::Timeout => "timeout",
             UpstreamError::Broken => "broken",
             UpstreamError::Exhausted => "exhausted",
+            UpstreamError::Tls => "tls",
+            UpstreamError::Unprocessed => "unprocessed",
         }
     }
 }
@@ -51,7 +59,14 @@ pub(super) struct Families {
     responses: Family<ServerStatus, Counter>,
     errors: Family<ServerError, Counter>,
     healthy: Family<Server, Gauge>,
+    addresses: Family<Server, Gauge>,
+    ejections: Family<Server, Counter>,
+    checks: Family<ServerResult, Counter>,
+    look_ups: Family<ServerResult, Counter>,
 }
+
+/// Of health checks and look-ups: how they ended.
+const RESULTS: [&str; 2] = ["ok", "failed"];
 
 impl Families {
     pub(super) fn register(&self, registry: &mut Registry) {
@@ -70,9 +85,17 @@ impl Families {
         );
         add.metric(
             "upstream_healthy",
-            "1 while a server is used, 0 while it is left out",
+            "1 while a server is used, 0 while it is left out; of a name, how many of its addresses are used",
             &self.healthy,
         );
+        add.metric("upstream_addresses", "Addresses of a server", &self.addresses);
+        add.metric(
+            "upstream_ejections",
+            "How often a server was left out because it failed requests",
+            &self.ejections,
+        );
+        add.metric("upstream_health_checks", "Health checks, by result", &self.checks);
+        add.metric("upstream_look_ups", "Look-ups of a server's name, by result", &self.look_ups);
     }
 
     /// Drops the series of a server that no policy names any more.
@@ -80,8 +103,16 @@ impl Families {
         self.connections.remove(labels);
         self.requests.remove(labels);
         self.healthy.remove(labels);
+        self.addresses.remove(labels);
+        self.ejections.remove(labels);
         let Server { pool, server } = labels;
         let of = || (Arc::clone(pool), Arc::clone(server));
+        for result in RESULTS {
+            let (pool, server) = of();
+            let labels = ServerResult { pool, server, result };
+            self.checks.remove(&labels);
+            self.look_ups.remove(&labels);
+        }
         for error in UpstreamError::ALL {
             let (pool, server) = of();
             self.errors.remove(&ServerError { pool, server, error: error.word() });
@@ -103,6 +134,12 @@ impl Families {
             let (pool, server) = (Arc::clone(&pool), Arc::clone(&server));
             self.responses.get_or_create_owned(&ServerStatus { pool, server, status })
         };
+        let results = |family: &Family<ServerResult, Counter>| {
+            RESULTS.map(|result| {
+                let (pool, server) = (Arc::clone(&pool), Arc::clone(&server));
+                family.get_or_create_owned(&ServerResult { pool, server, result })
+            })
+        };
         let healthy = self.healthy.get_or_create_owned(&labels);
         healthy.set(1);
         ServerMetrics {
@@ -111,6 +148,10 @@ impl Families {
             responses: CLASSES.map(status),
             errors: UpstreamError::ALL.map(error),
             healthy,
+            addresses: self.addresses.get_or_create_owned(&labels),
+            ejections: self.ejections.get_or_create_owned(&labels),
+            checks: results(&self.checks),
+            look_ups: results(&self.look_ups),
         }
     }
 }
@@ -125,6 +166,12 @@ pub struct ServerMetrics {
     responses: [Counter; 5],
     errors: [Counter; UpstreamError::ALL.len()],
     healthy: Gauge,
+    /// Addresses that it has.
+    pub addresses: Gauge,
+    /// How often it was left out because it failed requests.
+    pub ejections: Counter,
+    checks: [Counter; 2],
+    look_ups: [Counter; 2],
 }
 
 impl ServerMetrics {
@@ -138,6 +185,21 @@ impl ServerMetrics {
     /// Records a request that got no answer.
     pub fn failed(&self, error: UpstreamError) {
         self.errors[error as usize].inc();
+    }
+
+    /// Records a health check.
+    pub fn checked(&self, well: bool) {
+        self.checks[usize::from(!well)].inc();
+    }
+
+    /// Records a look-up of its name.
+    pub fn looked_up(&self, found: bool) {
+        self.look_ups[usize::from(!found)].inc();
+    }
+
+    /// Says how many of its addresses are used.
+    pub fn used(&self, addresses: usize) {
+        self.healthy.set(i64::try_from(addresses).unwrap_or(i64::MAX));
     }
 
     /// Says whether the server is used.

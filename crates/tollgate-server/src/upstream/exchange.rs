@@ -1,41 +1,47 @@
-//! One request's way to a server and back: which server, which connection, and what may be tried again.
+//! One request's way to a server and back: which server, and what may be tried again.
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
-use http::request::Parts;
 use http::{Request, Response};
-use hyper::body::Incoming;
-use hyper::client::conn::TrySendError;
-use hyper::client::conn::http1::SendRequest;
 use smallvec::SmallVec;
-use tollgate_store::{Clock, SystemClock};
+use tollgate_store::SystemClock;
 
-use super::connect::{connect, is_exhaustion};
-use super::pool::Pool;
+use super::SendError;
+use super::attempt::{Double, Tried};
+use super::discard::discard;
+use super::lease::Lease;
+use super::pool::{Picked, Pool};
 use super::server::Server;
-use super::{SendError, Timing};
-use crate::body::{Relay, Upload, UploadWatch};
-use crate::metrics::UpstreamError;
+use crate::body::{Relay, Upload};
 use crate::waiting::Departure;
 
 /// One exchange.
 pub(super) struct Exchange<'a> {
     pub(super) pool: &'a Pool,
     pub(super) worker: usize,
-    pub(super) timing: Timing,
     pub(super) clock: &'a Arc<SystemClock>,
     pub(super) departure: &'a Departure,
+    /// Requests that wait for a connection at most.
+    pub(super) most_waiting: usize,
 }
 
-/// How a try ended, where it brought no answer.
-enum Failed {
-    /// Nothing was written: the whole request is here again.
-    Unsent(Box<Request<Upload>>),
-    /// Some of it may have been; where it may be sent twice, here is its double.
-    Sent(Option<Box<Request<Upload>>>, SendError),
+/// What came of the tries so far.
+#[derive(Default)]
+struct Trip {
+    tried: SmallVec<[Arc<Server>; 4]>,
+    /// Why the last server did not take it.
+    untaken: Option<SendError>,
+    /// What came of the first that may have acted on it.
+    lost: Option<SendError>,
+    /// How often it was sent again because the policy says so.
+    retries: u32,
+}
+
+impl Trip {
+    /// What is said where no server is left, because of `error`: what may have had an effect goes before what cannot.
+    fn error(self, error: SendError) -> SendError {
+        self.lost.or(self.untaken).unwrap_or(error)
+    }
 }
 
 impl Exchange<'_> {
@@ -43,161 +49,141 @@ impl Exchange<'_> {
         &self,
         mut request: Request<Upload>,
     ) -> Result<Response<Relay>, SendError> {
-        let mut tried: SmallVec<[usize; 8]> = SmallVec::new();
-        let mut last = SendError::NoServer;
-        for _ in 0..self.pool.len() {
-            let now = self.clock.now().as_micros();
-            let Some((place, server)) = self.pool.pick(now, &tried) else { break };
-            tried.push(place);
-            match self.over_kept(server, request).await {
-                Ok(response) => return Ok(response),
-                Err(Failed::Unsent(again)) => request = *again,
-                Err(Failed::Sent(Some(again), _)) => request = *again,
-                Err(Failed::Sent(None, error)) => return Err(error),
+        self.pool.budget().request();
+        let mut trip = Trip::default();
+        loop {
+            let lease = match self.place(&trip).await {
+                Ok(lease) => lease,
+                Err(error) => return Err(trip.error(error)),
+            };
+            if let Some(error) = trip.untaken.take() {
+                let looked = matches!(error, SendError::Unprocessed(_));
+                self.pool.metrics().retried(if looked { "unprocessed" } else { "connect" });
             }
-            match self.open(server).await {
-                Ok(sender) => return self.over_fresh(server, sender, request).await,
-                // Another server would need as much.
-                Err(error @ SendError::Exhausted(_)) => return Err(error),
-                Err(error) => last = error,
-            }
-        }
-        Err(last)
-    }
-
-    /// Over connections that were kept, as long as there are some and they turn out closed.
-    async fn over_kept(
-        &self,
-        server: &Arc<Server>,
-        mut request: Request<Upload>,
-    ) -> Result<Response<Relay>, Failed> {
-        while let Some(sender) = server.take_idle(self.worker) {
-            let double = double(&request);
-            match self.over(server, sender, request).await {
-                Err(Failed::Unsent(again)) => request = *again,
-                Err(Failed::Sent(_, error @ SendError::Broken(_))) => {
-                    return Err(Failed::Sent(double.map(Box::new), error));
+            let server = Arc::clone(lease.server());
+            request = match self.try_at(lease, request).await {
+                Tried::Answered(response, double) => {
+                    match self.after(&response, double, &mut trip, &server) {
+                        Some(double) => {
+                            trip.lost.get_or_insert(SendError::Status(response.status()));
+                            tokio::spawn(discard(response.into_body()));
+                            double
+                        }
+                        None => return Ok(response),
+                    }
                 }
-                answered => return answered,
-            }
+                // Another server would need as much.
+                Tried::Untaken(_, error @ SendError::Exhausted(_)) => return Err(trip.error(error)),
+                Tried::Untaken(whole, error) => {
+                    trip.untaken = Some(error);
+                    whole
+                }
+                Tried::Lost(error, double) => {
+                    let again = self.after_loss(&error, double, &mut trip, &server);
+                    let lost = trip.lost.get_or_insert(error);
+                    match again {
+                        Some(double) => double,
+                        None => return Err(lost.clone()),
+                    }
+                }
+            };
+            trip.tried.push(server);
         }
-        Err(Failed::Unsent(Box::new(request)))
     }
 
-    async fn over_fresh(
+    /// A place at the next server; waits for one where all have as many connections as they may.
+    async fn place(&self, trip: &Trip) -> Result<Lease, SendError> {
+        match self.pool.pick(self.now(), &trip.tried) {
+            Picked::Place(lease) => return Ok(lease),
+            Picked::Full => return self.wait_for_place(trip).await,
+            Picked::None if trip.tried.is_empty() => {}
+            Picked::None => return Err(SendError::NoServer),
+        }
+        self.pool.find_addresses(self.clock).await;
+        match self.pool.pick(self.now(), &trip.tried) {
+            Picked::Place(lease) => Ok(lease),
+            Picked::Full => self.wait_for_place(trip).await,
+            Picked::None => Err(SendError::Unresolved),
+        }
+    }
+
+    async fn wait_for_place(&self, trip: &Trip) -> Result<Lease, SendError> {
+        self.wait_for(|| match self.pool.pick(self.now(), &trip.tried) {
+            Picked::Place(lease) => Some(lease),
+            Picked::Full | Picked::None => None,
+        })
+        .await
+    }
+
+    /// Waits in line until `take` has something, for as long as a connection may take.
+    pub(super) async fn wait_for<T>(
         &self,
-        server: &Arc<Server>,
-        sender: SendRequest<Upload>,
-        request: Request<Upload>,
-    ) -> Result<Response<Relay>, SendError> {
-        self.over(server, sender, request).await.map_err(|failed| match failed {
-            Failed::Unsent(_) => {
-                SendError::Connect(Arc::new(std::io::ErrorKind::ConnectionReset.into()))
+        take: impl FnMut() -> Option<T>,
+    ) -> Result<T, SendError> {
+        let (queue, metrics) = (self.pool.queue(), self.pool.metrics());
+        let taken = match queue.enter(self.most_waiting, &metrics.waiting) {
+            Some(waiter) => {
+                let longest = self.pool.timing().connect;
+                tokio::time::timeout(longest, waiter.until(take)).await.ok()
             }
-            Failed::Sent(_, error) => error,
+            None => None,
+        };
+        taken.ok_or_else(|| {
+            metrics.full.inc();
+            SendError::Full
         })
     }
 
-    async fn open(&self, server: &Arc<Server>) -> Result<SendRequest<Upload>, SendError> {
-        match connect(server, self.timing.connect).await {
-            Ok(sender) => {
-                server.succeeded();
-                Ok(sender)
-            }
-            Err(error) if is_exhaustion(&error) => {
-                server.exhausted(&error);
-                Err(SendError::Exhausted(Arc::new(error)))
-            }
-            Err(error) => {
-                server.metrics().failed(UpstreamError::Connect);
-                let failures = server.failed(self.clock.now().as_micros());
-                if failures == 1 {
-                    tracing::warn!(server = server.address(), %error, "an upstream server takes no connection");
-                }
-                Err(SendError::Connect(Arc::new(error)))
-            }
-        }
-    }
-
-    async fn over(
+    /// The double of a request that goes again after `response`, because the policy says so.
+    fn after(
         &self,
+        response: &Response<Relay>,
+        double: Option<Double>,
+        trip: &mut Trip,
         server: &Arc<Server>,
-        mut sender: SendRequest<Upload>,
-        request: Request<Upload>,
-    ) -> Result<Response<Relay>, Failed> {
-        let lease = Server::lend(server, self.worker);
-        server.metrics().requests.inc();
-        self.departure.leave();
-        let watch = request.body().watch();
-        let reply = self.in_time(sender.try_send_request(request), watch.as_deref()).await;
-        let failed = match reply {
-            Ok(Ok(response)) => {
-                server.metrics().responded(response.status());
-                let lease = lease.over(sender, self.clock);
-                return Ok(response.map(|incoming| Relay::new(incoming, self.timing.body, lease)));
-            }
-            Ok(Err(error)) => failed(error, watch.as_deref()),
-            Err(slow) => Failed::Sent(None, slow),
-        };
-        if let Failed::Sent(_, error) = &failed
-            && let Some(kind) = error.kind()
-        {
-            server.metrics().failed(kind);
-        }
-        Err(failed)
+    ) -> Option<Request<Upload>> {
+        let double = double.filter(|double| double.idempotent)?;
+        let wanted = self.pool.settings().retries.status.contains(&response.status().as_u16());
+        (wanted && self.goes_elsewhere("status", trip, server)).then_some(double.request)
     }
 
-    /// Waits for `reply`, at most `first_byte` since the last byte of the request went on.
-    async fn in_time(
+    /// The double of a request that goes again after `error`, because the policy says so.
+    fn after_loss(
         &self,
-        reply: impl Future<Output = Result<Response<Incoming>, TrySendError<Request<Upload>>>>,
-        watch: Option<&UploadWatch>,
-    ) -> Result<Result<Response<Incoming>, TrySendError<Request<Upload>>>, SendError> {
-        let mut reply = pin!(reply);
-        let mut wait = self.timing.first_byte;
-        loop {
-            if let Ok(reply) = tokio::time::timeout(wait, &mut reply).await {
-                return Ok(reply);
-            }
-            if watch.is_some_and(UploadWatch::waits_for_client) {
-                // Its own silence is bounded by body_timeout.
-                wait = self.timing.first_byte;
-                continue;
-            }
-            let moved = watch.map_or(0, UploadWatch::moved);
-            let still = Duration::from_micros(self.clock.now().as_micros().saturating_sub(moved));
-            match self.timing.first_byte.checked_sub(still) {
-                Some(rest) if !rest.is_zero() => wait = rest,
-                _ => return Err(SendError::Slow),
-            }
+        error: &SendError,
+        double: Option<Double>,
+        trip: &mut Trip,
+        server: &Arc<Server>,
+    ) -> Option<Request<Upload>> {
+        let double = double.filter(|double| double.idempotent)?;
+        let retries = &self.pool.settings().retries;
+        let reason = match error {
+            SendError::Slow if retries.timeout => "timeout",
+            SendError::Broken(_) if retries.broken => "broken",
+            _ => return None,
+        };
+        self.goes_elsewhere(reason, trip, server).then_some(double.request)
+    }
+
+    fn goes_elsewhere(&self, reason: &'static str, trip: &mut Trip, last: &Arc<Server>) -> bool {
+        let most = self.pool.settings().retries.attempts;
+        if trip.retries >= most
+            || !self.pool.has_another(&trip.tried, last)
+            || !self.may_retry(reason)
+        {
+            return false;
         }
+        trip.retries += 1;
+        true
     }
-}
 
-fn failed(mut error: TrySendError<Request<Upload>>, watch: Option<&UploadWatch>) -> Failed {
-    if let Some(request) = error.take_message() {
-        return Failed::Unsent(Box::new(request));
+    /// Takes a retry out of the budget.
+    pub(super) fn may_retry(&self, reason: &'static str) -> bool {
+        if self.pool.budget().take(self.now()) {
+            self.pool.metrics().retried(reason);
+            return true;
+        }
+        self.pool.metrics().retries_refused.inc();
+        false
     }
-    let error = match watch.and_then(UploadWatch::failure) {
-        Some(failure) => SendError::Upload(failure),
-        None => SendError::Broken(Arc::new(error.into_error())),
-    };
-    Failed::Sent(None, error)
-}
-
-/// A second copy of a request that may be sent twice (RFC 9110, 9.2.2), for a connection that may turn out closed.
-fn double(request: &Request<Upload>) -> Option<Request<Upload>> {
-    let repeatable = request.method().is_idempotent() && matches!(request.body(), Upload::Empty);
-    repeatable.then(|| {
-        let (mut parts, ()) = Request::new(()).into_parts();
-        copy(request, &mut parts);
-        Request::from_parts(parts, Upload::Empty)
-    })
-}
-
-fn copy(request: &Request<Upload>, parts: &mut Parts) {
-    parts.method = request.method().clone();
-    parts.uri = request.uri().clone();
-    parts.version = request.version();
-    parts.headers = request.headers().clone();
 }

@@ -1,55 +1,76 @@
-//! The services behind the gateway. All that the rest of it knows of them is [`Upstreams::send`]; TLS, HTTP/2, health
-//! checks and fallbacks go behind it.
+//! The services behind the gateway. All that the rest of it knows of them is [`Upstreams::send`], and that they are to be
+//! [looked after](Upstreams::look_after).
+//!
+//! A request's way: `exchange` (which servers, how often) -> `pool` (which is next) -> `attempt` (one server) -> `line` (which
+//! connection) -> `connect` and `dial` (a new one). Beside it: how a server stands (`standing`), what health checks say
+//! (`health`), which addresses a name has (`names`).
 
+mod attempt;
+mod budget;
 mod connect;
+mod dial;
+mod discard;
 mod error;
 mod exchange;
+mod form;
+mod grpc;
+mod health;
+mod kept;
+mod lease;
+mod line;
+mod members;
+mod multiplexed;
+mod names;
 mod pool;
+mod queue;
 mod server;
+mod standing;
+mod stream;
+#[cfg(test)]
+mod tests;
+mod tls;
 
-use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use http::{Request, Response};
 use tollgate_policy::settings::Settings;
-use tollgate_store::SystemClock;
+use tollgate_store::{Clock, SystemClock};
 
 use crate::body::{Relay, Upload};
 use crate::metrics::Metrics;
 use crate::waiting::Departure;
 use exchange::Exchange;
 use pool::Pool;
-use server::Server;
 
 pub(crate) use error::SendError;
-pub(crate) use server::Lease;
+pub(crate) use lease::Lease;
+
+/// How often [`Upstreams::look_after`] is to be called.
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Every pool of the policy, in its order.
 #[derive(Debug)]
 pub(crate) struct Upstreams {
-    pools: Vec<Pool>,
-    servers: Known,
-    timing: Timing,
+    pools: Vec<Arc<Pool>>,
     clock: Arc<SystemClock>,
+    most_waiting: usize,
 }
-
-/// Servers by pool and address.
-type Known = HashMap<(Arc<str>, String), Arc<Server>>;
 
 /// How long an upstream may take.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Timing {
+struct Timing {
     /// To take a connection.
-    pub(crate) connect: Duration,
+    connect: Duration,
     /// From the request's last byte to the answer's first.
-    pub(crate) first_byte: Duration,
+    first_byte: Duration,
     /// Longest silence within an answer's body.
-    pub(crate) body: Duration,
+    body: Duration,
 }
 
 impl Upstreams {
-    /// The pools of `settings` for `workers` threads. A server that `before` knows keeps its connections.
+    /// The pools of `settings` for `workers` threads. A server that `before` knows keeps its connections, and how it stands.
     pub(crate) fn new(
         settings: &Settings,
         workers: usize,
@@ -57,39 +78,23 @@ impl Upstreams {
         metrics: &Metrics,
         before: Option<&Upstreams>,
     ) -> Upstreams {
-        let mut servers = Known::new();
-        let mut server = |pool: &Arc<str>, address: &String| {
-            let key = (Arc::clone(pool), address.clone());
-            let known = servers.get(&key).or_else(|| before?.servers.get(&key)).cloned();
-            let server = known.unwrap_or_else(|| {
-                Arc::new(Server::new(address, workers, metrics.server(pool, address)))
-            });
-            server.keep(settings.gateway.max_idle_per_server);
-            servers.insert(key, Arc::clone(&server));
-            server
-        };
-        let pools = settings
-            .upstreams
-            .iter()
-            .map(|upstream| {
-                let servers = upstream.servers.iter();
-                Pool::new(servers.map(|address| server(&upstream.name, address)).collect())
-            })
-            .collect();
-        let timing = Timing {
-            connect: Duration::from_micros(settings.gateway.connect_timeout.get()),
-            first_byte: Duration::from_micros(settings.gateway.first_byte_timeout.get()),
-            body: Duration::from_micros(settings.gateway.body_timeout.get()),
-        };
-        Upstreams { pools, servers, timing, clock: Arc::clone(clock) }
+        let now = clock.now().as_micros();
+        let pools = settings.upstreams.iter().map(|upstream| {
+            let known = before.into_iter().flat_map(|before| &before.pools);
+            let known = known.map(Arc::as_ref).find(|pool| pool.settings().name == upstream.name);
+            Arc::new(Pool::new(upstream, &settings.gateway, (workers, now), metrics, known))
+        });
+        let pools = pools.collect();
+        let most_waiting = settings.gateway.max_waiting;
+        Upstreams { pools, clock: Arc::clone(clock), most_waiting }
     }
 
     /// Sends `request` to one of the servers of the pool at `place`, from the thread `worker`, and answers with the head
     /// of its response.
     ///
     /// The request goes to another server where one takes no connection, and over a fresh connection where a kept one
-    /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent. `departure` is noted
-    /// when a connection takes it.
+    /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent, or the server says that
+    /// it did not look at it. `departure` is noted when a connection takes it.
     ///
     /// # Errors
     /// [`SendError`] where no server answered.
@@ -101,15 +106,62 @@ impl Upstreams {
         departure: &Departure,
     ) -> Result<Response<Relay>, SendError> {
         let Some(pool) = self.pools.get(place) else { return Err(SendError::NoServer) };
-        Exchange { pool, worker, timing: self.timing, clock: &self.clock, departure }
-            .send(request)
-            .await
+        let (clock, most_waiting) = (&self.clock, self.most_waiting);
+        Exchange { pool, worker, clock, departure, most_waiting }.send(request).await
     }
 
     /// Drops kept connections that were closed or not used for long, of the thread `worker`.
     pub(crate) fn sweep(&self, worker: usize) {
-        for server in self.servers.values() {
-            server.sweep(worker, &self.clock);
+        let now = self.clock.now().as_micros();
+        for pool in &self.pools {
+            for server in pool.members().servers() {
+                server.sweep(worker, now);
+            }
         }
     }
+
+    /// Begins the health checks and look-ups that are due, on the thread that calls it, and brings up to date what metrics say
+    /// of servers.
+    pub(crate) fn look_after(&self) {
+        let now = self.clock.now().as_micros();
+        for pool in &self.pools {
+            self.look_up(pool, now);
+            self.check(pool, now);
+            pool.tell(now);
+        }
+    }
+
+    fn look_up(&self, pool: &Arc<Pool>, now: u64) {
+        for (place, name) in pool.names().iter().enumerate() {
+            if name.begins(now) {
+                let (pool, clock) = (Arc::clone(pool), Arc::clone(&self.clock));
+                tokio::spawn(async move {
+                    if let Some(name) = pool.names().get(place) {
+                        pool.look_up(name, &clock).await;
+                    }
+                });
+            }
+        }
+    }
+
+    fn check(&self, pool: &Arc<Pool>, now: u64) {
+        let Some(check) = &pool.settings().health_check else { return };
+        for server in pool.members().servers() {
+            let due = server.next_check().load(Ordering::Relaxed) <= now;
+            if due && server.next_check().swap(u64::MAX, Ordering::Relaxed) != u64::MAX {
+                let clock = Arc::clone(&self.clock);
+                let (pool, server) = (Arc::clone(pool), Arc::clone(server));
+                tokio::spawn(health::check(pool, server, check.clone(), clock));
+            }
+        }
+    }
+}
+
+/// Whether connections to the upstreams of `settings` can be encrypted as it says; else each that cannot, in words.
+pub(crate) fn unusable(settings: &Settings) -> Vec<String> {
+    let wrong = settings.upstreams.iter().filter_map(|upstream| {
+        let error = tls::Tls::new(upstream.tls.as_ref()?, upstream.http2).err()?;
+        Some(format!("upstream `{}`: {error}", upstream.name))
+    });
+    wrong.collect()
 }

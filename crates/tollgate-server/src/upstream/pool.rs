@@ -1,103 +1,268 @@
-//! A pool of servers, and which of them is next.
+//! A pool of servers: which of them is asked, and what they share.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tollgate_core::Micros;
+use tollgate_policy::settings::{GatewaySettings, Upstream, UpstreamAddress, UpstreamServer};
+
+use super::Timing;
+use super::budget::Budget;
+use super::dial::{Endpoint, Security};
+use super::lease::Lease;
+use super::members::Members;
+use super::names::Name;
+use super::queue::Queue;
 use super::server::Server;
+use super::tls::{self, Tls};
+use crate::metrics::{Metrics, PoolMetrics};
 
 /// The servers of one upstream.
 #[derive(Debug)]
-pub(crate) struct Pool {
-    servers: Vec<Arc<Server>>,
+pub(super) struct Pool {
+    settings: Upstream,
+    timing: Timing,
+    security: Security,
+    workers: usize,
+    most_idle: usize,
+    members: ArcSwap<Members>,
+    /// Those whose addresses are looked up, and those that need not be.
+    names: Vec<Name>,
+    fixed: Vec<Arc<Server>>,
+    /// Held while the members are made anew.
+    making: Mutex<()>,
     turn: AtomicUsize,
+    queue: Arc<Queue>,
+    budget: Budget,
+    metrics: PoolMetrics,
+}
+
+/// What came of looking for a server.
+#[derive(Debug)]
+pub(super) enum Picked {
+    /// A place on the way to one.
+    Place(Lease),
+    /// All that would do have as many connections as they may.
+    Full,
+    /// There is none, or all were tried.
+    None,
 }
 
 impl Pool {
-    pub(super) fn new(servers: Vec<Arc<Server>>) -> Pool {
-        Pool { servers, turn: AtomicUsize::new(0) }
+    /// The pool of `settings` for `workers` threads, as of `now`. A server that `before` knows keeps its connections, and how
+    /// it stands.
+    pub(super) fn new(
+        settings: &Upstream,
+        gateway: &GatewaySettings,
+        (workers, now): (usize, u64),
+        metrics: &Metrics,
+        before: Option<&Pool>,
+    ) -> Pool {
+        let before = before.filter(|before| before.speaks_as(settings));
+        let mut pool = Pool {
+            timing: Timing::new(settings, gateway),
+            security: security(settings),
+            workers,
+            most_idle: gateway.max_idle_per_server,
+            members: ArcSwap::default(),
+            names: Vec::new(),
+            fixed: Vec::new(),
+            making: Mutex::default(),
+            turn: AtomicUsize::new(0),
+            queue: before.map_or_else(Arc::default, |before| Arc::clone(&before.queue)),
+            budget: Budget::new(&settings.retries, now),
+            metrics: metrics.pool(&settings.name),
+            settings: settings.clone(),
+        };
+        let known = before.map(|before| before.members.load_full()).unwrap_or_default();
+        for named in &settings.servers {
+            let label = named.address.to_string();
+            let series = metrics.server(&settings.name, &label);
+            let fixed = match &named.address {
+                UpstreamAddress::Socket(address) => Endpoint::Tcp(*address),
+                UpstreamAddress::Unix(path) => Endpoint::Unix(path.clone()),
+                UpstreamAddress::Name { host, port } => {
+                    let name = Name::new(named.clone(), (host, *port), label, series);
+                    name.start_with(known.servers());
+                    pool.names.push(name);
+                    continue;
+                }
+            };
+            series.addresses.set(1);
+            let server = pool.server(fixed, named, series, known.servers());
+            pool.fixed.push(server);
+        }
+        pool.make_members();
+        pool
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.servers.len()
+    /// Whether connections that were made for this pool may serve one of `settings`.
+    fn speaks_as(&self, settings: &Upstream) -> bool {
+        self.settings.tls == settings.tls && self.settings.http2 == settings.http2
     }
 
-    /// The next server at `now` (microseconds): the one whose turn it is, or another with fewer requests on their way.
-    /// Servers whose connects failed lately are passed over, unless all did. `tried` ones are not asked again.
-    pub(super) fn pick(&self, now: u64, tried: &[usize]) -> Option<(usize, &Arc<Server>)> {
+    /// The server at `endpoint`: the known one, where there is one.
+    pub(super) fn server(
+        &self,
+        endpoint: Endpoint,
+        named: &UpstreamServer,
+        metrics: crate::metrics::ServerMetrics,
+        known: &[Arc<Server>],
+    ) -> Arc<Server> {
+        let same = |server: &&Arc<Server>| {
+            *server.endpoint() == endpoint && *server.named() == named.address
+        };
+        let server = known.iter().find(same).cloned().unwrap_or_else(|| {
+            let proves = self.settings.tls.as_ref().map(|tls| tls::name(tls, &named.address));
+            let shared = (self.workers, &self.queue);
+            Arc::new(Server::new(endpoint, named.address.clone(), proves, shared, metrics))
+        });
+        server.weigh(named.weight);
+        let most_connections = self.settings.max_connections.unwrap_or(usize::MAX);
+        server.bound(self.most_idle, self.settings.idle_timeout.get(), most_connections);
+        if self.settings.health_check.is_none() {
+            server.standing().unchecked();
+        }
+        server
+    }
+
+    /// Makes the members anew of what is known now.
+    pub(super) fn make_members(&self) {
+        let _one_at_a_time = self.making.lock();
+        let mut servers = self.fixed.clone();
+        servers.extend(self.names.iter().flat_map(Name::servers));
+        self.members.store(Arc::new(Members::new(servers)));
+    }
+
+    pub(super) fn settings(&self) -> &Upstream {
+        &self.settings
+    }
+
+    pub(super) fn timing(&self) -> Timing {
+        self.timing
+    }
+
+    pub(super) fn security(&self) -> &Security {
+        &self.security
+    }
+
+    pub(super) fn members(&self) -> Arc<Members> {
+        self.members.load_full()
+    }
+
+    pub(super) fn names(&self) -> &[Name] {
+        &self.names
+    }
+
+    pub(super) fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    pub(super) fn metrics(&self) -> &PoolMetrics {
+        &self.metrics
+    }
+
+    /// A place at the next server at `now` (microseconds): the one whose turn it is, or another with fewer requests on their
+    /// way. Those that do badly are passed over, unless all do. `tried` ones are not asked again.
+    pub(super) fn pick(&self, now: u64, tried: &[Arc<Server>]) -> Picked {
+        let members = self.members.load();
         let turn = self.turn.fetch_add(1, Ordering::Relaxed);
-        let fresh = |place: &usize| !tried.contains(place);
-        self.choose(turn, |place| fresh(&place) && self.servers[place].rested(now))
-            .or_else(|| self.choose(turn, |place| fresh(&place)))
-            .map(|place| (place, &self.servers[place]))
+        let fresh = |server: &Arc<Server>| !tried.iter().any(|other| Arc::ptr_eq(other, server));
+        let fit = |server: &Arc<Server>| fresh(server) && server.standing().is_fit(now);
+        match self.place(&members, turn, fit) {
+            Picked::None => self.place(&members, turn, fresh),
+            picked => picked,
+        }
     }
 
-    /// Of the first fit one from `turn` on and the first fit one from a scattered place on, that with less to do.
-    fn choose(&self, turn: usize, fit: impl Fn(usize) -> bool) -> Option<usize> {
-        let count = self.servers.len();
-        let from = |start: usize| {
-            (0..count).map(|step| (start % count + step) % count).find(|&place| fit(place))
+    fn place(&self, members: &Members, turn: usize, fit: impl Fn(&Arc<Server>) -> bool) -> Picked {
+        let enter = |server: &&Arc<Server>| server.enter(self.settings.http2);
+        let Some(chosen) = members.choose(turn, &fit) else { return Picked::None };
+        let free = Some(chosen).filter(enter).or_else(|| members.from(turn, &fit).find(enter));
+        free.map_or(Picked::Full, |server| Picked::Place(Lease::new(Arc::clone(server))))
+    }
+
+    /// Whether there is a server besides those of `tried` and `last`.
+    pub(super) fn has_another(&self, tried: &[Arc<Server>], last: &Arc<Server>) -> bool {
+        let members = self.members.load();
+        let other = |server: &Arc<Server>| {
+            !Arc::ptr_eq(server, last) && !tried.iter().any(|tried| Arc::ptr_eq(tried, server))
         };
-        let next = (count > 0).then(|| from(turn)).flatten()?;
-        let other = from(scatter(turn))?;
-        let busier = self.servers[next].in_flight() > self.servers[other].in_flight();
-        Some(if busier { other } else { next })
+        members.servers().iter().any(other)
+    }
+
+    /// `server` failed a request at `now`: it may be once too often.
+    pub(super) fn failed(&self, server: &Server, now: u64) {
+        let Some(ejection) = &self.settings.ejection else { return };
+        if !server.standing().failed(now, ejection) || !self.may_eject(now, ejection.share) {
+            return;
+        }
+        if let Some(micros) = server.standing().eject(now, ejection) {
+            server.metrics().ejections.inc();
+            server.metrics().healthy(false);
+            let span = Duration::from_micros(micros);
+            tracing::warn!(pool = %self.settings.name, server = %server.endpoint(), ?span, "an upstream server fails requests: it is left out for a while");
+        }
+    }
+
+    /// A connection to `server` failed: its name may have other addresses by now.
+    pub(super) fn doubt(&self, server: &Server) {
+        self.names.iter().filter(|name| name.is_of(server)).for_each(Name::doubt);
+    }
+
+    /// Whether one more of the members may be left out.
+    fn may_eject(&self, now: u64, share: u8) -> bool {
+        let members = self.members.load();
+        let servers = members.servers();
+        let out = servers.iter().filter(|server| server.standing().is_ejected(now)).count();
+        (out + 1) * 100 <= servers.len() * usize::from(share)
+    }
+
+    /// Says in the metrics which servers are used at `now`: of a name, how many of its addresses.
+    pub(super) fn tell(&self, now: u64) {
+        let fit = |server: &&Arc<Server>| server.standing().is_fit(now);
+        for server in &self.fixed {
+            server.metrics().healthy(fit(&server));
+        }
+        for name in &self.names {
+            name.tell(name.servers().iter().filter(fit).count());
+        }
+    }
+
+    /// `server` answered a request well.
+    pub(super) fn succeeded(&self, server: &Server, now: u64) {
+        if server.standing().answered(now) {
+            tracing::info!(pool = %self.settings.name, server = %server.endpoint(), "an upstream server answers again");
+        }
     }
 }
 
-/// The finalizer of SplitMix64: a place that has nothing to do with the turn.
-fn scatter(turn: usize) -> usize {
-    let mut mixed = (turn as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ (mixed >> 31)) as usize >> 1
+impl Timing {
+    fn new(settings: &Upstream, gateway: &GatewaySettings) -> Timing {
+        let duration = |time: Micros| Duration::from_micros(time.get());
+        let or = |own: Option<Micros>, general: Micros| duration(own.unwrap_or(general));
+        Timing {
+            connect: or(settings.connect_timeout, gateway.connect_timeout),
+            first_byte: or(settings.first_byte_timeout, gateway.first_byte_timeout),
+            body: duration(gateway.body_timeout),
+        }
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::metrics::Metrics;
-
-    fn pool(count: usize) -> Pool {
-        let metrics = Metrics::new(Vec::new);
-        let server = |port| {
-            let address = format!("127.0.0.1:{port}");
-            Arc::new(Server::new(&address, 1, metrics.server("p", &address)))
-        };
-        Pool::new((0..count).map(server).collect())
-    }
-
-    #[test]
-    fn idle_servers_take_turns() {
-        let pool = pool(3);
-        let picked: Vec<usize> =
-            (0..6).filter_map(|_| pool.pick(0, &[])).map(|(place, _)| place).collect();
-        assert_eq!(picked, [0, 1, 2, 0, 1, 2]);
-    }
-
-    #[test]
-    fn a_failed_server_rests_and_is_asked_only_when_all_rest() {
-        let pool = pool(2);
-        pool.servers[0].failed(1_000);
-        assert!((0..8).all(|_| pool.pick(1_001, &[]).is_some_and(|(place, _)| place == 1)));
-        pool.servers[1].failed(1_000);
-        assert!(pool.pick(1_001, &[]).is_some());
-        assert_eq!(pool.pick(1_001, &[0]).map(|(place, _)| place), Some(1));
-        assert!(pool.pick(1_001, &[0, 1]).is_none(), "all were tried");
-    }
-
-    #[test]
-    fn the_busier_of_two_is_spared() {
-        let pool = pool(2);
-        let busy: Vec<_> = (0..10).map(|_| Server::lend(&pool.servers[0], 0)).collect();
-        let spared =
-            (0..1_000).filter_map(|_| pool.pick(0, &[])).filter(|(place, _)| *place == 1).count();
-        assert!(spared >= 700, "{spared} of 1000 went to the idle one");
-        drop(busy);
-        assert_eq!(pool.servers[0].in_flight(), 0);
-    }
-
-    #[test]
-    fn an_empty_pool_has_none() {
-        assert!(pool(0).pick(0, &[]).is_none());
-    }
+fn security(settings: &Upstream) -> Security {
+    let Some(wanted) = &settings.tls else { return Security::Plain };
+    Tls::new(wanted, settings.http2).map_or_else(
+        |error| {
+            tracing::error!(pool = %settings.name, %error, "no connection can be made to an upstream");
+            Security::Broken(error)
+        },
+        Security::Tls,
+    )
 }

@@ -1,195 +1,250 @@
-//! One server of a pool: its kept connections (a stack for each worker thread), what is on its way to it, and whether it
-//! took its last connection.
+//! One address of a pool: its connections (each thread has its own), what is on its way to it, and how it stands.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use hyper::client::conn::http1::SendRequest;
-use parking_lot::Mutex;
-use tollgate_store::{Clock, SystemClock};
+use tokio_rustls::rustls::pki_types::ServerName;
+use tollgate_policy::settings::UpstreamAddress;
 
+use super::dial::Endpoint;
+use super::kept::Stack;
+use super::lease::Line;
+use super::multiplexed::Shared;
+use super::queue::Queue;
+use super::standing::Standing;
 use crate::body::Upload;
 use crate::metrics::{ServerMetrics, UpstreamError};
 use crate::spell::Spell;
 
-/// A kept connection is dropped after this many microseconds without use: below the minute after which common servers
-/// close theirs, so that a request seldom meets one that is being closed.
-const KEPT_FOR: u64 = 50_000_000;
-
-/// The first rest after a failed connect, in microseconds; each further failure doubles it.
-const FIRST_REST: u64 = 100_000;
-
-/// The longest rest, in microseconds.
-const LONGEST_REST: u64 = 10_000_000;
-
-/// One server.
+/// One server at one address.
 #[derive(Debug)]
-pub(crate) struct Server {
-    address: String,
-    /// One stack a worker: a connection is driven by the thread that opened it.
-    idle: Vec<Mutex<Vec<Kept>>>,
-    most_idle: AtomicUsize,
+pub(super) struct Server {
+    endpoint: Endpoint,
+    /// As the policy names it.
+    named: UpstreamAddress,
+    /// Who it must prove to be.
+    proves: Option<ServerName<'static>>,
+    workers: Vec<Connections>,
+    bounds: Bounds,
     in_flight: AtomicUsize,
-    failures: AtomicU32,
-    rests_until: AtomicU64,
+    queue: Arc<Queue>,
+    standing: Standing,
+    /// When it is to be checked next, in microseconds; `u64::MAX` while a check is on its way.
+    next_check: AtomicU64,
     exhausted: Spell,
+    unproven: Spell,
     metrics: ServerMetrics,
 }
 
-#[derive(Debug)]
-struct Kept {
-    sender: SendRequest<Upload>,
-    since: u64,
+/// A thread's connections to a server.
+#[derive(Debug, Default)]
+struct Connections {
+    kept: Stack,
+    shared: Shared,
+}
+
+/// What a reload may change.
+#[derive(Debug, Default)]
+struct Bounds {
+    weight: AtomicU32,
+    most_idle: AtomicUsize,
+    most_connections: AtomicUsize,
+    idle_for: AtomicU64,
+    /// HTTP/2 connections that are open, over all threads.
+    shared: AtomicUsize,
+    /// It chose HTTP/1.1 where it could have chosen HTTP/2.
+    declined: AtomicBool,
 }
 
 impl Server {
-    pub(super) fn new(address: &str, workers: usize, metrics: ServerMetrics) -> Server {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        named: UpstreamAddress,
+        proves: Option<ServerName<'static>>,
+        (workers, queue): (usize, &Arc<Queue>),
+        metrics: ServerMetrics,
+    ) -> Server {
         Server {
-            address: address.to_owned(),
-            idle: (0..workers).map(|_| Mutex::default()).collect(),
-            most_idle: AtomicUsize::new(0),
+            endpoint,
+            named,
+            proves,
+            workers: (0..workers).map(|_| Connections::default()).collect(),
+            bounds: Bounds::default(),
             in_flight: AtomicUsize::new(0),
-            failures: AtomicU32::new(0),
-            rests_until: AtomicU64::new(0),
+            queue: Arc::clone(queue),
+            standing: Standing::default(),
+            next_check: AtomicU64::new(0),
             exhausted: Spell::default(),
+            unproven: Spell::default(),
             metrics,
         }
     }
 
-    pub(super) fn address(&self) -> &str {
-        &self.address
+    pub(super) fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
     }
 
-    /// Keeps at most `most` idle connections, over all workers.
-    pub(super) fn keep(&self, most: usize) {
-        self.most_idle.store(most, Ordering::Relaxed);
+    pub(super) fn named(&self) -> &UpstreamAddress {
+        &self.named
     }
 
-    pub(super) fn in_flight(&self) -> usize {
-        self.in_flight.load(Ordering::Relaxed)
+    pub(super) fn proves(&self) -> Option<&ServerName<'static>> {
+        self.proves.as_ref()
+    }
+
+    pub(super) fn standing(&self) -> &Standing {
+        &self.standing
     }
 
     pub(super) fn metrics(&self) -> &ServerMetrics {
         &self.metrics
     }
 
-    pub(super) fn rested(&self, now: u64) -> bool {
-        self.rests_until.load(Ordering::Relaxed) <= now
+    pub(super) fn next_check(&self) -> &AtomicU64 {
+        &self.next_check
     }
 
-    /// It took a connection.
-    pub(super) fn succeeded(&self) {
-        if self.failures.swap(0, Ordering::Relaxed) > 0 {
-            tracing::info!(server = self.address, "an upstream server takes connections again");
-            self.metrics.healthy(true);
+    /// Its part of the requests, relative to others'; at least 1.
+    pub(super) fn weight(&self) -> u32 {
+        self.bounds.weight.load(Ordering::Relaxed).max(1)
+    }
+
+    pub(super) fn weigh(&self, weight: u32) {
+        self.bounds.weight.store(weight, Ordering::Relaxed);
+    }
+
+    /// At most so many idle connections over all threads, each for at most so many microseconds, and so many connections in all.
+    pub(super) fn bound(&self, most_idle: usize, idle_for: u64, most_connections: usize) {
+        self.bounds.most_idle.store(most_idle, Ordering::Relaxed);
+        self.bounds.idle_for.store(idle_for, Ordering::Relaxed);
+        self.bounds.most_connections.store(most_connections, Ordering::Relaxed);
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request on its way; `false` where each would need a connection of its own and no more are allowed. Ends with
+    /// [`Server::leave`].
+    pub(super) fn enter(&self, shares: bool) -> bool {
+        let before = self.in_flight.fetch_add(1, Ordering::SeqCst);
+        let shares = shares && !self.bounds.declined.load(Ordering::Relaxed);
+        if shares || before < self.bounds.most_connections.load(Ordering::Relaxed) {
+            return true;
         }
-        self.rests_until.store(0, Ordering::Relaxed);
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        false
     }
 
-    /// It took no connection at `now`; answers how often in a row.
-    pub(super) fn failed(&self, now: u64) -> u32 {
-        let failures = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        let rest = FIRST_REST.saturating_mul(1 << (failures - 1).min(16)).min(LONGEST_REST);
-        self.rests_until.store(now.saturating_add(rest), Ordering::Relaxed);
-        self.metrics.healthy(false);
-        failures
+    pub(super) fn leave(&self) {
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
+        self.queue.freed();
+    }
+
+    /// A kept connection of the thread `worker`.
+    pub(super) fn take_kept(&self, worker: usize) -> Option<Line> {
+        let own = self.workers.get(worker)?.kept.pop().map(|sender| Line::Own(sender, worker));
+        let bounded = self.bounds.most_connections.load(Ordering::Relaxed) != usize::MAX;
+        if own.is_none() && bounded { self.take_any() } else { own }
+    }
+
+    /// A kept connection of any thread: a new one might be one too many. It may have to be waited for until it is ready.
+    fn take_any(&self) -> Option<Line> {
+        let mut all = self.workers.iter().enumerate();
+        all.find_map(|(number, of)| of.kept.pop_any().map(|sender| Line::Own(sender, number)))
+    }
+
+    /// Keeps a connection that the thread `worker` drives.
+    pub(super) fn keep(&self, worker: usize, sender: SendRequest<Upload>, now: u64) {
+        let Some(of) = self.workers.get(worker) else { return };
+        let most = self.bounds.most_idle.load(Ordering::Relaxed).div_ceil(self.workers.len());
+        of.kept.push(sender, now, most);
+    }
+
+    /// The HTTP/2 connections of the thread `worker`.
+    pub(super) fn shared(&self, worker: usize) -> Option<&Shared> {
+        self.workers.get(worker).map(|of| &of.shared)
+    }
+
+    /// A stream on any thread's connection, full or not.
+    pub(super) fn crowd_in(&self) -> Option<Line> {
+        self.workers.iter().find_map(|of| of.shared.crowd_in()).map(Line::Stream)
+    }
+
+    /// Counts one more HTTP/2 connection, unless that is too many. Ends with [`Server::shared_closed`].
+    pub(super) fn shared_opens(&self) -> bool {
+        let before = self.bounds.shared.fetch_add(1, Ordering::SeqCst);
+        if before < self.bounds.most_connections.load(Ordering::Relaxed) {
+            return true;
+        }
+        self.bounds.shared.fetch_sub(1, Ordering::SeqCst);
+        false
+    }
+
+    /// One more is there, though it may be one too many.
+    pub(super) fn shared_opened(&self) {
+        self.bounds.shared.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// A stream on another thread's connection where the thread `worker` has none and may open none.
+    pub(super) fn crowd_in_at_bound(&self, worker: usize) -> Option<Line> {
+        let most = self.bounds.most_connections.load(Ordering::Relaxed);
+        let at_bound = self.bounds.shared.load(Ordering::SeqCst) >= most;
+        let own = self.shared(worker)?.crowd_in().map(Line::Stream);
+        if at_bound { own.or_else(|| self.crowd_in()) } else { None }
+    }
+
+    pub(super) fn shared_closed(&self) {
+        self.bounds.shared.fetch_sub(1, Ordering::SeqCst);
+        self.queue.freed();
+    }
+
+    /// It chose HTTP/1.1, or HTTP/2 after all.
+    pub(super) fn declines_http2(&self, declines: bool) {
+        if self.bounds.declined.load(Ordering::Relaxed) != declines {
+            self.bounds.declined.store(declines, Ordering::Relaxed);
+        }
+    }
+
+    pub(super) fn has_declined_http2(&self) -> bool {
+        self.bounds.declined.load(Ordering::Relaxed)
     }
 
     /// This machine had nothing left to make a connection with, which is no fault of the server's.
     pub(super) fn exhausted(&self, error: &std::io::Error) {
         self.metrics.failed(UpstreamError::Exhausted);
         if self.exhausted.note() {
-            tracing::warn!(server = self.address, %error, "the gateway has nothing left to make a connection with");
+            tracing::warn!(server = %self.endpoint, %error, "the gateway has nothing left to make a connection with");
         }
     }
 
-    /// A place on the way to `server`, without a connection yet.
-    pub(super) fn lend(server: &Arc<Server>, worker: usize) -> Lease {
-        server.in_flight.fetch_add(1, Ordering::Relaxed);
-        Lease { server: Arc::clone(server), worker, sender: None, clock: None }
-    }
-
-    /// The connection that was used last, of those that are ready.
-    pub(super) fn take_idle(&self, worker: usize) -> Option<SendRequest<Upload>> {
-        let mut idle = self.idle.get(worker)?.lock();
-        for place in (0..idle.len()).rev() {
-            if idle[place].sender.is_closed() {
-                idle.remove(place);
-            } else if idle[place].sender.is_ready() {
-                return Some(idle.remove(place).sender);
-            }
-            // Else it may still be taking in the rest of an upload whose answer came early.
-        }
-        None
-    }
-
-    fn put_idle(&self, worker: usize, sender: SendRequest<Upload>, now: u64) {
-        let Some(idle) = self.idle.get(worker) else { return };
-        let most = self.most_idle.load(Ordering::Relaxed).div_ceil(self.idle.len());
-        let mut idle = idle.lock();
-        if idle.len() < most {
-            idle.push(Kept { sender, since: now });
+    /// It did not prove who it is.
+    pub(super) fn unproven(&self, error: &str) {
+        self.metrics.failed(UpstreamError::Tls);
+        if self.unproven.note() {
+            tracing::warn!(server = %self.endpoint, error, "an upstream server does not prove who it is: no request is sent to it");
         }
     }
 
-    pub(super) fn sweep(&self, worker: usize, clock: &SystemClock) {
-        if worker == 0
-            && let Some(times) = self.exhausted.over()
-        {
-            tracing::warn!(
-                server = self.address,
-                times,
-                "connections can be made again; so many could not"
-            );
+    /// Looks through the connections of the thread `worker` at `now`.
+    pub(super) fn sweep(&self, worker: usize, now: u64) {
+        if worker == 0 {
+            self.sum_up();
         }
-        let now = clock.now().as_micros();
-        if let Some(idle) = self.idle.get(worker) {
-            idle.lock().retain(|kept| {
-                !kept.sender.is_closed() && now.saturating_sub(kept.since) < KEPT_FOR
-            });
+        let since = now.saturating_sub(self.bounds.idle_for.load(Ordering::Relaxed));
+        if let Some(of) = self.workers.get(worker) {
+            of.kept.sweep(since);
+            of.shared.sweep(since);
         }
     }
-}
 
-/// A request's hold on a server, and on its connection once there is one.
-pub(crate) struct Lease {
-    server: Arc<Server>,
-    worker: usize,
-    sender: Option<SendRequest<Upload>>,
-    clock: Option<Arc<SystemClock>>,
-}
-
-impl Lease {
-    /// The request went over `sender`.
-    pub(super) fn over(mut self, sender: SendRequest<Upload>, clock: &Arc<SystemClock>) -> Lease {
-        self.sender = Some(sender);
-        self.clock = Some(Arc::clone(clock));
-        self
-    }
-
-    /// The server broke off an answer that had begun.
-    pub(crate) fn failed(&self, error: UpstreamError) {
-        self.server.metrics.failed(error);
-    }
-
-    /// The answer is whole: the connection may serve another.
-    pub(crate) fn give_back(mut self) {
-        if let (Some(sender), Some(clock)) = (self.sender.take(), self.clock.take())
-            && !sender.is_closed()
-        {
-            self.server.put_idle(self.worker, sender, clock.now().as_micros());
+    fn sum_up(&self) {
+        if let Some(times) = self.exhausted.over() {
+            tracing::warn!(server = %self.endpoint, times, "connections can be made again; so many could not");
         }
-    }
-}
-
-impl Drop for Lease {
-    fn drop(&mut self) {
-        self.server.in_flight.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-impl std::fmt::Debug for Lease {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lease").field("server", &self.server.address).finish_non_exhaustive()
+        if let Some(times) = self.unproven.over() {
+            tracing::info!(server = %self.endpoint, times, "no more connections to it fail to be encrypted; so many did");
+        }
     }
 }

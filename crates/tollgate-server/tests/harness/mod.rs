@@ -15,7 +15,7 @@ pub(crate) use client::{Connection, Reply, get, request};
 pub(crate) use gate::{Gate, Setup};
 pub(crate) use nginx::Nginx;
 pub(crate) use raw::Raw;
-pub(crate) use upstream::{Seen, Upstream};
+pub(crate) use upstream::{Seen, Speech, Upstream};
 
 /// Nothing in a test takes longer unless it hangs.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

@@ -4,6 +4,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
 use super::until;
@@ -20,6 +21,11 @@ impl Nginx {
     /// An nginx with one server that has `server` as its block's content. `None` where nginx is not installed: the test is
     /// skipped, unless it runs where `CI=true`.
     pub(crate) fn start(server: &str) -> Option<Nginx> {
+        Nginx::listening("", server)
+    }
+
+    /// The same, whose `listen` has further words.
+    pub(crate) fn listening(words: &str, server: &str) -> Option<Nginx> {
         let Some(program) = program() else {
             let message = "skipped: nginx is not installed; scripts/setup.sh installs it";
             assert!(std::env::var("CI").as_deref() != Ok("true"), "{message}");
@@ -29,7 +35,7 @@ impl Nginx {
         let folder = tempfile::tempdir().expect("a folder");
         let address = free_address();
         let mut nginx = Nginx { address, program, folder, child: None };
-        nginx.write_configuration(server);
+        nginx.write_configuration(words, server);
         nginx.revive();
         Some(nginx)
     }
@@ -47,6 +53,21 @@ impl Nginx {
         }
     }
 
+    /// Stops it in its tracks: it answers nothing, and its connections stay.
+    pub(crate) fn freeze(&self) {
+        self.signal(Signal::STOP);
+    }
+
+    /// Lets it go on.
+    pub(crate) fn thaw(&self) {
+        self.signal(Signal::CONT);
+    }
+
+    fn signal(&self, signal: Signal) {
+        let child = self.child.as_ref().expect("it runs");
+        kill_process(Pid::from_child(child), signal).expect("a signal");
+    }
+
     /// Starts it (again), on the same port.
     pub(crate) fn revive(&mut self) {
         let child = Command::new(&self.program)
@@ -60,7 +81,7 @@ impl Nginx {
         until("nginx takes connections", || TcpStream::connect(self.address).is_ok());
     }
 
-    fn write_configuration(&self, server: &str) {
+    fn write_configuration(&self, words: &str, server: &str) {
         std::fs::create_dir_all(self.folder().join("html")).expect("a folder");
         let address = self.address;
         let text = format!(
@@ -68,7 +89,7 @@ impl Nginx {
              events {{ worker_connections 256; }}\n\
              http {{\n access_log off;\n client_body_temp_path body;\n proxy_temp_path proxy;\n \
              fastcgi_temp_path fastcgi;\n uwsgi_temp_path uwsgi;\n scgi_temp_path scgi;\n \
-             server {{\n listen {address};\n {server}\n }}\n}}\n"
+             server {{\n listen {address} {words};\n {server}\n }}\n}}\n"
         );
         std::fs::write(self.folder().join("nginx.conf"), text).expect("a configuration");
     }

@@ -8,11 +8,13 @@
 //! | `/bytes/N` | N bytes of known length |
 //! | `/upgrade` | 101, then an echo |
 //! | `/hops` | fields of its own connection |
+//! | `/grpc/...` | the request's body, and the trailer of a gRPC call that went well |
 //! | any other | 200 and the request's body |
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
@@ -24,10 +26,13 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use parking_lot::Mutex;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{oneshot, watch};
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
 /// The service, until it is dropped.
 pub(crate) struct Upstream {
@@ -65,8 +70,25 @@ struct State {
 
 type Answer = BoxBody<Bytes, Infallible>;
 
+/// How a service is spoken to.
+#[derive(Clone, Default)]
+pub(crate) struct Speech {
+    /// HTTP/2 in place of HTTP/1.1; through TLS the one that was agreed on.
+    pub(crate) http2: bool,
+    /// Streams at a time of an HTTP/2 connection.
+    pub(crate) most_streams: Option<u32>,
+    /// It speaks through TLS.
+    pub(crate) tls: Option<Arc<ServerConfig>>,
+    /// It listens at this path.
+    pub(crate) unix: Option<PathBuf>,
+}
+
 impl Upstream {
     pub(crate) fn start() -> Upstream {
+        Upstream::speaking(Speech::default())
+    }
+
+    pub(crate) fn speaking(speech: Speech) -> Upstream {
         let (letting_go, held) = watch::channel(false);
         let state = State {
             seen: Mutex::default(),
@@ -81,11 +103,12 @@ impl Upstream {
         let address = listener.local_addr().expect("an address");
         let (stop, stopped) = oneshot::channel();
         let shared = Arc::clone(&state);
+        let door = Arc::new(Door { speech, state: shared });
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.expect("a runtime").block_on(async {
                 tokio::select! {
-                    () = accept(listener, shared) => {}
+                    () = accept(listener, door) => {}
                     _ = stopped => {}
                 }
             });
@@ -130,19 +153,56 @@ impl Upstream {
     }
 }
 
-async fn accept(listener: std::net::TcpListener, state: Arc<State>) {
+/// What a service's connections share.
+struct Door {
+    speech: Speech,
+    state: Arc<State>,
+}
+
+async fn accept(listener: std::net::TcpListener, door: Arc<Door>) {
+    if let Some(path) = &door.speech.unix {
+        let listener = UnixListener::bind(path).expect("a socket");
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(door_opens(stream, Arc::clone(&door)));
+        }
+        return;
+    }
     let listener = TcpListener::from_std(listener).expect("a listener");
     while let Ok((stream, _)) = listener.accept().await {
-        state.connections.fetch_add(1, Ordering::SeqCst);
-        tokio::spawn(serve(stream, Arc::clone(&state)));
+        tokio::spawn(door_opens(stream, Arc::clone(&door)));
     }
 }
 
-async fn serve(stream: TcpStream, state: Arc<State>) {
-    let service = service_fn(|request: Request<Incoming>| {
+async fn door_opens<S>(stream: S, door: Arc<Door>)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    door.state.connections.fetch_add(1, Ordering::SeqCst);
+    let Some(tls) = &door.speech.tls else {
+        return serve(stream, door.speech.http2, &door).await;
+    };
+    // A client that does not trust the certificate says so and leaves.
+    let Ok(stream) = TlsAcceptor::from(Arc::clone(tls)).accept(stream).await else { return };
+    let http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+    serve(stream, http2, &door).await;
+}
+
+async fn serve<S>(stream: S, http2: bool, door: &Door)
+where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    let state = Arc::clone(&door.state);
+    let service = service_fn(move |request: Request<Incoming>| {
         state.begun.lock().push(request.uri().to_string());
         answer(request, Arc::clone(&state))
     });
+    if http2 {
+        let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+            .max_concurrent_streams(door.speech.most_streams)
+            .serve_connection(TokioIo::new(stream), service);
+        let _ = connection.await;
+        return;
+    }
     let connection = hyper::server::conn::http1::Builder::new()
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
@@ -169,6 +229,7 @@ async fn answer(
         "status" => Response::new(Full::from("said so").boxed()),
         "chunked" => Response::new(chunks(number)),
         "bytes" => Response::new(bytes(number)),
+        "grpc" => Response::new(called(body)),
         _ => Response::new(Full::from(body).boxed()),
     };
     if word == "status" {
@@ -182,6 +243,10 @@ async fn answer(
                 .headers_mut()
                 .insert(HeaderName::from_static(name), HeaderValue::from_static(value));
         }
+    }
+    if word == "grpc" {
+        // HTTP/1.1 passes on the trailers that are announced.
+        response.headers_mut().insert("trailer", HeaderValue::from_static("grpc-status"));
     }
     if word == "chunked" {
         response.headers_mut().insert("trailer", HeaderValue::from_static("x-sum"));
@@ -228,6 +293,13 @@ fn chunks(count: usize) -> Answer {
     trailers.insert("x-sum", HeaderValue::from(count));
     let frames = (0..count).map(|number| Frame::data(Bytes::from(format!("chunk {number};"))));
     Listed(frames.chain([Frame::trailers(trailers)]).collect()).boxed()
+}
+
+/// What a gRPC call that went well answers.
+fn called(body: Bytes) -> Answer {
+    let mut trailers = HeaderMap::new();
+    trailers.insert("grpc-status", HeaderValue::from_static("0"));
+    Listed([Frame::data(body), Frame::trailers(trailers)].into()).boxed()
 }
 
 /// A body of certain frames.

@@ -7,7 +7,8 @@ use rcgen::{
 };
 use tempfile::TempDir;
 
-/// An authority, a server's certificate for `localhost` and 127.0.0.1, a client's, and another authority that signed none.
+/// An authority, a server's certificate for `localhost` and 127.0.0.1, a client's, one for another name, one whose time is over,
+/// and another authority that signed none.
 #[derive(Debug)]
 pub(crate) struct Certificates {
     folder: TempDir,
@@ -18,12 +19,17 @@ impl Certificates {
         let made = Certificates { folder: tempfile::tempdir().expect("a folder") };
         let issuer = made.authority("authority.pem");
         made.authority("stranger.pem");
-        made.signed("server", &issuer);
-        made.signed("client", &issuer);
+        let here = ["localhost", "127.0.0.1"];
+        made.signed("server", parameters("server", &here), &issuer);
+        made.signed("client", parameters("client", &here), &issuer);
+        made.signed("elsewhere", parameters("elsewhere", &["elsewhere.test"]), &issuer);
+        let mut expired = parameters("expired", &here);
+        expired.not_after = rcgen::date_time_ymd(2020, 1, 1);
+        made.signed("expired", expired, &issuer);
         made
     }
 
-    /// The path of `authority.pem`, `stranger.pem`, `server.pem`, `server.key`, `client.pem` or `client.key`.
+    /// The path of `authority.pem` or `stranger.pem`, or of the `.pem` or `.key` of `server`, `client`, `elsewhere` or `expired`.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -50,11 +56,9 @@ impl Certificates {
         Issuer::new(parameters, key)
     }
 
-    fn signed(&self, name: &str, issuer: &Issuer<'_, KeyPair>) {
+    fn signed(&self, name: &str, parameters: CertificateParams, issuer: &Issuer<'_, KeyPair>) {
         let key = KeyPair::generate().expect("a key");
-        let certificate = parameters(name, &["localhost", "127.0.0.1"])
-            .signed_by(&key, issuer)
-            .expect("a certificate");
+        let certificate = parameters.signed_by(&key, issuer).expect("a certificate");
         self.write(&format!("{name}.pem"), &certificate.pem());
         self.write(&format!("{name}.key"), &key.serialize_pem());
     }
