@@ -91,9 +91,9 @@ pub async fn serve_until(
     let (store, keeper) = open_store(&policy, &clock).await?;
     let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
     let metrics = shared::metrics(&engine, keeper.as_ref());
-    let readiness = Arc::new(shared::readiness(&engine));
     let timed = Arc::<SystemClock>::clone(&clock);
     let server = Server::bind(Arc::clone(&engine), timed, Arc::clone(&metrics), options)?;
+    let readiness = Arc::new(shared::readiness(&engine, server.handle()));
     let admin = Admin::bind(&settings, options)?;
     let addresses =
         Started { listeners: server.listeners(), admin: admin.as_ref().map(|admin| admin.address) };

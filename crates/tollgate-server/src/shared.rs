@@ -1,4 +1,4 @@
-//! What a gateway that shares its store tells of it, and how it takes leave.
+//! What a gateway tells of what it relies on (a shared store, upstream servers), and how it takes leave.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use tollgate_store::SharedStore;
 use crate::admin::Readiness;
 use crate::metrics::Metrics;
 use crate::snapshot::Keeper;
-use crate::{Engine, GatewayStore};
+use crate::{Engine, GatewayStore, Handle};
 
 /// The other nodes notice by themselves, so taking leave may take no longer.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -31,12 +31,15 @@ pub(crate) fn metrics(engine: &Arc<Engine>, keeper: Option<&Keeper>) -> Arc<Metr
     }
 }
 
-/// Whether it wants traffic: also while its store is away, which is noted beside.
-pub(crate) fn readiness(engine: &Engine) -> Readiness {
-    let Some(store) = shared(engine) else { return Readiness::default() };
+/// Whether it wants traffic: also while its store is away, or servers behind it, which is noted beside.
+pub(crate) fn readiness(engine: &Engine, server: Handle) -> Readiness {
+    let store = shared(engine);
     Readiness::with_note(move || {
+        let away = store.as_ref().is_some_and(|store| store.observed().degraded);
         let note = "degraded: the shared store is away, and each limit's on_store_failure holds";
-        store.observed().degraded.then(|| note.to_owned())
+        let store = away.then(|| note.to_owned());
+        let notes: Vec<String> = store.into_iter().chain(server.upstreams_note()).collect();
+        (!notes.is_empty()).then(|| notes.join("\n"))
     })
 }
 

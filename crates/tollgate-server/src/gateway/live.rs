@@ -83,6 +83,10 @@ impl Live {
     pub(crate) fn look_after_upstreams(&self) {
         self.upstreams.look_after();
     }
+    /// Which upstreams have no server that does well.
+    pub(crate) fn upstreams_note(&self) -> Option<String> {
+        self.upstreams.note()
+    }
 }
 
 /// The access log of `settings`; its lines go on where those of the policy `before` went.

@@ -194,6 +194,12 @@ impl Handle {
         self.gateway.break_off();
     }
 
+    /// Which upstreams have no server that does well; `None` where each has one.
+    #[must_use]
+    pub fn upstreams_note(&self) -> Option<String> {
+        self.gateway.live().upstreams_note()
+    }
+
     /// Ends when each thread of the gateway has done something since it was asked: one that stands still does not.
     pub async fn answers(&self) {
         self.gateway.answers().await;

@@ -189,6 +189,11 @@ impl Pool {
         free.map_or(Picked::Full, |server| Picked::Place(Lease::new(Arc::clone(server))))
     }
 
+    /// Whether a server does well at `now`.
+    pub(super) fn has_fit(&self, now: u64) -> bool {
+        self.members.load().servers().iter().any(|server| server.standing().is_fit(now))
+    }
+
     /// Whether there is a server besides those of `tried` and `last`.
     pub(super) fn has_another(&self, tried: &[Arc<Server>], last: &Arc<Server>) -> bool {
         let members = self.members.load();

@@ -73,6 +73,7 @@ fn all_are_asked_where_none_is_well() {
     for server in [one.address, other.address] {
         until("it is left out", || gate.metric(&of_server("healthy", server, "")) == 0.0);
     }
+    assert_eq!(gate.handle.upstreams_note().as_deref(), Some("no server does well of: app"));
     let mut connection = Connection::open(gate.address);
     for _ in 0..10 {
         assert_eq!(connection.get("/").text(), "served");
