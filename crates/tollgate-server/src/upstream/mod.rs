@@ -134,7 +134,7 @@ impl Upstreams {
     /// Which pools have no server that does well, in words: they are asked all the same.
     pub(crate) fn note(&self) -> Option<String> {
         let now = self.clock.now().as_micros();
-        let ill = self.pools.iter().filter(|pool| !pool.has_fit(now));
+        let ill = self.pools.iter().filter(|pool| !pool.does_well(now));
         let names: Vec<&str> = ill.map(|pool| &*pool.settings().name).collect();
         (!names.is_empty()).then(|| format!("no server does well of: {}", names.join(", ")))
     }

@@ -173,7 +173,12 @@ impl Pool {
     /// way. Those that do badly are passed over, unless all do. `tried` ones are not asked again.
     pub(super) fn pick(&self, now: u64, tried: &[Arc<Server>]) -> Picked {
         let members = self.members.load();
-        let turn = self.turn.fetch_add(1, Ordering::Relaxed);
+        // A request that is on its way takes no more turns: with two servers, all others would begin at the same one.
+        let turn = if tried.is_empty() {
+            self.turn.fetch_add(1, Ordering::Relaxed)
+        } else {
+            self.turn.load(Ordering::Relaxed)
+        };
         let fresh = |server: &Arc<Server>| !tried.iter().any(|other| Arc::ptr_eq(other, server));
         let fit = |server: &Arc<Server>| fresh(server) && server.standing().is_fit(now);
         match self.place(&members, turn, fit) {
@@ -190,8 +195,8 @@ impl Pool {
     }
 
     /// Whether a server does well at `now`.
-    pub(super) fn has_fit(&self, now: u64) -> bool {
-        self.members.load().servers().iter().any(|server| server.standing().is_fit(now))
+    pub(super) fn does_well(&self, now: u64) -> bool {
+        self.members.load().servers().iter().any(|server| server.standing().does_well(now))
     }
 
     /// Whether there is a server besides those of `tried` and `last`.
@@ -232,12 +237,12 @@ impl Pool {
 
     /// Says in the metrics which servers are used at `now`: of a name, how many of its addresses.
     pub(super) fn tell(&self, now: u64) {
-        let fit = |server: &&Arc<Server>| server.standing().is_fit(now);
+        let well = |server: &&Arc<Server>| server.standing().does_well(now);
         for server in &self.fixed {
-            server.metrics().healthy(fit(&server));
+            server.metrics().healthy(well(&server));
         }
         for name in &self.names {
-            name.tell(name.servers().iter().filter(fit).count());
+            name.tell(name.servers().iter().filter(well).count());
         }
     }
 

@@ -51,6 +51,11 @@ impl Standing {
             && !self.is_ejected(now)
     }
 
+    /// Whether it did well so far: one that took no connection has yet to take one.
+    pub(super) fn does_well(&self, now: u64) -> bool {
+        self.is_fit(now) && self.refused.load(Ordering::Relaxed) == 0
+    }
+
     pub(super) fn is_ejected(&self, now: u64) -> bool {
         self.ejected_until.load(Ordering::Relaxed) > now
     }
@@ -196,13 +201,13 @@ mod tests {
     fn connects_that_fail_make_it_rest() {
         let standing = Standing::default();
         assert_eq!((standing.refused(0), standing.is_fit(99_999)), (1, false));
-        assert!(standing.is_fit(100_000));
+        assert!(standing.is_fit(100_000) && !standing.does_well(100_000));
         assert_eq!((standing.refused(0), standing.is_fit(199_999)), (2, false));
         for _ in 0..100 {
             standing.refused(0);
         }
         assert!(standing.is_fit(LONGEST_REST));
-        assert!(standing.connected() && !standing.connected() && standing.is_fit(0));
+        assert!(standing.connected() && !standing.connected() && standing.does_well(0));
     }
 
     #[test]
