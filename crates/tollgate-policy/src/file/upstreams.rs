@@ -186,7 +186,8 @@ fn span(
 /// A time as a policy writes it.
 fn words(time: Micros) -> String {
     let units = [("d", 86_400_000_000), ("h", 3_600_000_000), ("s", 1_000_000), ("ms", 1_000)];
-    let fit = units.iter().find(|(_, size)| time.get() >= *size && time.get() % size == 0);
+    let fit =
+        units.iter().find(|(_, size)| time.get() >= *size && time.get().is_multiple_of(*size));
     fit.map_or_else(
         || format!("{}us", time.get()),
         |(unit, size)| format!("{}{unit}", time.get() / size),

@@ -39,7 +39,7 @@ pub(super) struct Double {
 /// How sending over one connection failed.
 enum Failed {
     /// Nothing was written: the whole request is here again.
-    Unsent(Request<Upload>),
+    Unsent(Box<Request<Upload>>),
     /// Some of it may have been.
     Sent(SendError),
 }
@@ -69,8 +69,8 @@ impl Exchange<'_> {
             // Closed ones of a connection each are used up; the shared ones might close for ever.
             let again = (kept && own) || rounds < MOST_CONNECTIONS;
             match (failed, double) {
-                (Failed::Unsent(whole), _) if again => request = whole,
-                (Failed::Unsent(whole), _) => return Tried::Untaken(whole, closed()),
+                (Failed::Unsent(whole), _) if again => request = *whole,
+                (Failed::Unsent(whole), _) => return Tried::Untaken(*whole, closed()),
                 (Failed::Sent(SendError::Unprocessed(_)), Some(double)) if again => {
                     self.pool.metrics().retried("unprocessed");
                     request = double.request;
@@ -135,7 +135,7 @@ impl Exchange<'_> {
         let (reply, line) = match line {
             Line::Own(mut sender, worker) => {
                 if !sender.is_ready() && !self.becomes_ready(&mut sender).await {
-                    return Err(Failed::Unsent(request));
+                    return Err(Failed::Unsent(Box::new(request)));
                 }
                 let reply = sender.try_send_request(form::for_http1(request));
                 (self.in_time(reply, watch).await, Line::Own(sender, worker))
@@ -155,7 +155,7 @@ impl Exchange<'_> {
                 return Ok((response, line));
             }
             Ok(Err(mut error)) => match error.take_message() {
-                Some(request) => return Err(Failed::Unsent(request)),
+                Some(request) => return Err(Failed::Unsent(Box::new(request))),
                 None => why(error.into_error(), watch, &line),
             },
             Err(slow) => slow,

@@ -66,7 +66,7 @@ pub(super) async fn dial(
     let (Some(tls), Some(name)) = (tls, server.proves()) else {
         return Ok((Stream::Plain(plain), http2));
     };
-    let stream = tls.wrap(name, plain).await.map_err(|error| unproven(error))?;
+    let stream = tls.wrap(name, plain).await.map_err(unproven)?;
     let http2 = tls::chose_http2(&stream);
     Ok((Stream::Tls(Box::new(stream)), http2))
 }

@@ -39,6 +39,7 @@ pub(super) async fn check(
     let asked = tokio::time::timeout(longest, ask(&pool, &server, &check.probe)).await;
     let found = asked.unwrap_or_else(|_| Err("it did not answer in time".to_owned()));
     note(&pool, &server, &check, &found);
+    pool.tell(clock.now().as_micros());
     let jitter = scatter(begun as usize) as u64 % (check.every.get() / 10 + 1);
     let next = begun.saturating_add(check.every.get() - jitter);
     server.next_check().store(next, Ordering::Relaxed);
@@ -49,11 +50,9 @@ fn note(pool: &Pool, server: &Server, check: &HealthCheck, found: &Result<(), Il
     let (pool, at) = (&pool.settings().name, server.endpoint());
     match (server.standing().checked(found.is_ok(), check), found) {
         (Some(false), Err(reason)) => {
-            server.metrics().healthy(false);
             tracing::warn!(%pool, server = %at, reason, "an upstream server fails its health checks: it is left out");
         }
         (Some(true), _) => {
-            server.metrics().healthy(true);
             tracing::info!(%pool, server = %at, "an upstream server passes its health checks again");
         }
         _ => {}

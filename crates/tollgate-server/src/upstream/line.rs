@@ -102,7 +102,7 @@ impl Exchange<'_> {
             Ok(opened) => {
                 if server.standing().connected() {
                     tracing::info!(server = %server.endpoint(), "an upstream server takes connections again");
-                    server.metrics().healthy(true);
+                    self.pool.tell(self.now());
                 }
                 return Ok(opened);
             }
@@ -132,8 +132,8 @@ impl Exchange<'_> {
         server.metrics().failed(UpstreamError::Connect);
         if server.standing().refused(now) == 1 {
             tracing::warn!(server = %server.endpoint(), %error, "an upstream server takes no connection");
+            self.pool.tell(now);
         }
-        server.metrics().healthy(false);
         if error.kind() == std::io::ErrorKind::TimedOut {
             self.pool.failed(server, now);
         }

@@ -216,7 +216,7 @@ impl Pool {
         }
         if let Some(micros) = server.standing().eject(now, ejection) {
             server.metrics().ejections.inc();
-            server.metrics().healthy(false);
+            self.tell(now);
             let span = Duration::from_micros(micros);
             tracing::warn!(pool = %self.settings.name, server = %server.endpoint(), ?span, "an upstream server fails requests: it is left out for a while");
         }
