@@ -119,7 +119,10 @@ impl Pool {
         let found = addresses(&name.host, name.port).await;
         name.looked.store(clock.now().as_micros().max(1), Ordering::Relaxed);
         match found {
-            Ok(found) => self.learn(name, found),
+            Ok(found) => {
+                self.learn(name, found);
+                self.tell(clock.now().as_micros());
+            }
             Err(error) => {
                 name.metrics.looked_up(false);
                 name.doubt();
