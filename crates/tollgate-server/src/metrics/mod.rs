@@ -9,6 +9,7 @@ mod answers;
 mod door;
 mod histogram;
 mod labels;
+mod memory;
 mod proxy_protocol;
 mod read_ahead;
 mod recorder;
@@ -185,6 +186,7 @@ impl Metrics {
         metrics.door.register(&mut metrics.registry);
         metrics.upstream.register(&mut metrics.registry);
         metrics.registry.register_collector(Box::new(store::Scrape::new(store)));
+        metrics.registry.register_collector(Box::new(memory::Memory));
         metrics
     }
 
