@@ -31,6 +31,8 @@ pub(crate) struct Described<'a> {
     pub(crate) name: &'a str,
     /// It counts slots.
     pub(crate) concurrent: bool,
+    /// Its item of `RateLimit-Policy`, where it is written already.
+    pub(crate) item: Option<&'a str>,
     /// How it stands.
     pub(crate) report: &'a LimitReport,
 }
@@ -101,13 +103,9 @@ impl Writer {
 
     fn policy_item(&mut self, limit: Described<'_>) {
         self.comma();
-        self.text(limit.name);
-        self.parameter(";q=", limit.report.quota);
-        if let Some(seconds) = whole_seconds(limit.report.window) {
-            self.parameter(";w=", seconds);
-        }
-        if limit.concurrent {
-            self.text(";qu=\"concurrent-requests\"");
+        match limit.item {
+            Some(item) => self.text(item),
+            None => self.text(&policy_item(limit.name, limit.concurrent, limit.report)),
         }
     }
 
@@ -190,6 +188,18 @@ impl Writer {
         self.text(key);
         self.number(value);
     }
+}
+
+/// An item of `RateLimit-Policy`: the limit that is called `name`, as a structured field's String.
+pub(crate) fn policy_item(name: &str, concurrent: bool, report: &LimitReport) -> String {
+    let mut item = format!("{name};q={}", report.quota.min(LARGEST));
+    if let Some(seconds) = whole_seconds(report.window) {
+        item.push_str(&format!(";w={}", seconds.min(LARGEST)));
+    }
+    if concurrent {
+        item.push_str(";qu=\"concurrent-requests\"");
+    }
+    item
 }
 
 /// What is left, never more than the limit itself.

@@ -1,9 +1,9 @@
 //! The parts of a limit's answers that are the same every time, made ready when a policy is loaded.
 
-use std::io::Write;
+use std::sync::OnceLock;
 
 use http::StatusCode;
-use tollgate_core::Algorithm;
+use tollgate_core::{Algorithm, Micros};
 use tollgate_policy::settings::{Class, LimitSettings, Refusal};
 use tollgate_policy::{LimitReport, Name};
 
@@ -21,30 +21,44 @@ pub(crate) struct Prepared {
     /// As a JSON string.
     pub(crate) json_name: String,
     concurrent: bool,
-    kind: Kind,
     pub(crate) status: StatusCode,
+    /// Begins the body of a refusal, up to the detail's own words.
+    opening: Vec<u8>,
     /// The policy's own words, escaped for JSON.
-    title: Option<String>,
     detail: Option<String>,
-    /// What each class allows, escaped for JSON.
+    /// What each class allows, as a sentence, escaped for JSON.
     rules: Vec<String>,
+    /// Each class's item of `RateLimit-Policy`, written when it was first described.
+    items: Vec<OnceLock<Item>>,
+}
+
+/// An item of `RateLimit-Policy`, and what it was written of: a calendar's periods are not all as long.
+#[derive(Clone, Debug)]
+struct Item {
+    quota: u64,
+    window: Option<Micros>,
+    text: String,
 }
 
 impl Prepared {
     pub(crate) fn new(limit: &LimitSettings) -> Prepared {
         let escaped = |text: &Option<String>| text.as_deref().map(problem::json_escaped);
-        let rule = |class| problem::json_escaped(&rule::in_words(class));
         let slots = |class: &Class| matches!(class.algorithm, Some(Algorithm::Concurrency(_)));
         let Refusal { status, title, detail } = &limit.refusal;
         let status = StatusCode::from_u16(*status).unwrap_or(StatusCode::TOO_MANY_REQUESTS);
+        let unknown = Prepared::unknown((&*limit.name).into());
+        let name = &unknown.json_name[1..unknown.json_name.len() - 1];
+        let rule = |class| {
+            format!("The limit {name} allows {}.", problem::json_escaped(&rule::in_words(class)))
+        };
         Prepared {
             concurrent: limit.classes.iter().any(slots),
-            kind: kind_of(status),
             status,
-            title: escaped(title),
+            opening: opening(status, escaped(title).as_deref()),
             detail: escaped(detail),
             rules: limit.classes.iter().map(rule).collect(),
-            ..Prepared::unknown((&*limit.name).into())
+            items: limit.classes.iter().map(|_| OnceLock::new()).collect(),
+            ..unknown
         }
     }
 
@@ -55,25 +69,32 @@ impl Prepared {
             field_name: fields::sf_string(&name),
             json_name: problem::json_string(&name),
             concurrent: false,
-            kind: Kind::QuotaExceeded,
             status: StatusCode::TOO_MANY_REQUESTS,
-            title: None,
+            opening: opening(StatusCode::TOO_MANY_REQUESTS, None),
             detail: None,
             rules: Vec::new(),
+            items: Vec::new(),
         }
     }
 
     /// The limit as the header fields describe it.
     pub(crate) fn describe<'a>(&'a self, report: &'a LimitReport) -> Described<'a> {
-        Described { name: &self.field_name, concurrent: self.concurrent, report }
+        let item = self.items.get(report.class.unwrap_or(0)).and_then(|item| {
+            let item = item.get_or_init(|| Item {
+                quota: report.quota,
+                window: report.window,
+                text: fields::policy_item(&self.field_name, self.concurrent, report),
+            });
+            let same = item.quota == report.quota && item.window == report.window;
+            same.then_some(&*item.text)
+        });
+        Described { name: &self.field_name, concurrent: self.concurrent, item, report }
     }
 
     /// Begins the body of a refusal that this limit decides.
     pub(crate) fn open_body(&self, report: &LimitReport, wait: Wait) -> Vec<u8> {
         let mut body = Vec::with_capacity(512);
-        let title = self.title.as_deref().unwrap_or_else(|| self.kind.title(self.status));
-        problem::open(&mut body, self.kind, self.status, title);
-        body.extend_from_slice(b",\"detail\":\"");
+        body.extend_from_slice(&self.opening);
         match &self.detail {
             Some(own) => body.extend_from_slice(own.as_bytes()),
             None => self.explain(&mut body, report, wait),
@@ -86,33 +107,44 @@ impl Prepared {
     fn explain(&self, body: &mut Vec<u8>, report: &LimitReport, wait: Wait) {
         let name = &self.json_name[1..self.json_name.len() - 1];
         let LimitReport { cost, quota, .. } = *report;
-        let mut say = |sentence: std::fmt::Arguments<'_>| {
-            // A vector takes every byte.
-            let _ = body.write_fmt(sentence);
-        };
+        let [first, second, third] = &mut [itoa::Buffer::new(); 3];
+        let (quota_text, cost) = (first.format(quota), second.format(cost));
         if quota == 0 {
-            return say(format_args!(
-                "The limit {name} allows nothing. Trying again does not help."
-            ));
+            let rest = " allows nothing. Trying again does not help.";
+            return say(body, &["The limit ", name, rest]);
         }
         match self.rules.get(report.class.unwrap_or(0)) {
-            Some(rule) => say(format_args!("The limit {name} allows {rule}.")),
-            None => say(format_args!("The limit {name} allows {quota}.")),
+            Some(rule) => say(body, &[rule]),
+            None => say(body, &["The limit ", name, " allows ", quota_text, "."]),
         }
-        match wait.seconds() {
-            None => say(format_args!(
-                " This request costs {cost}, which exceeds the {quota} that it can ever admit at once; trying it again does \
-                 not help."
-            )),
-            Some(seconds) => {
-                let left = report.standing.remaining;
-                let plural = if seconds == 1 { "" } else { "s" };
-                say(format_args!(
-                    " This request costs {cost}, and {left} can be had now. Try again in {seconds} second{plural}."
-                ));
-            }
-        }
+        let Some(seconds) = wait.seconds() else {
+            let rest = " that it can ever admit at once; trying it again does not help.";
+            let exceeds = ", which exceeds the ";
+            return say(body, &[" This request costs ", cost, exceeds, quota_text, rest]);
+        };
+        let left = third.format(report.standing.remaining);
+        say(
+            body,
+            &[" This request costs ", cost, ", and ", left, " can be had now. Try again in "],
+        );
+        let plural = if seconds == 1 { " second." } else { " seconds." };
+        say(body, &[third.format(seconds), plural]);
     }
+}
+
+fn say(body: &mut Vec<u8>, words: &[&str]) {
+    for word in words {
+        body.extend_from_slice(word.as_bytes());
+    }
+}
+
+/// The beginning of a refusal's body. `title` is the policy's own, escaped.
+fn opening(status: StatusCode, title: Option<&str>) -> Vec<u8> {
+    let kind = kind_of(status);
+    let mut body = Vec::new();
+    problem::open(&mut body, kind, status, title.unwrap_or_else(|| kind.title(status)));
+    body.extend_from_slice(b",\"detail\":\"");
+    body
 }
 
 /// 503 is for overload that is nobody's own fault; whatever else a policy answers, it is the client's quota.

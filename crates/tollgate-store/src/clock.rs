@@ -138,15 +138,15 @@ impl<C: Clock + ?Sized> Clock for &C {
     }
 }
 
-/// Measures a span: for metrics, never for decisions.
+/// Measures a span by the processor's ticks: for metrics, never for decisions.
 #[derive(Clone, Copy, Debug)]
-pub struct Stopwatch(Instant);
+pub struct Stopwatch(quanta::Instant);
 
 impl Stopwatch {
     /// Begins now.
     #[must_use]
     pub fn start() -> Stopwatch {
-        Stopwatch(Instant::now())
+        Stopwatch(quanta::Instant::now())
     }
 
     /// Nanoseconds since it began.

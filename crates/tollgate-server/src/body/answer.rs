@@ -21,8 +21,9 @@ pub(crate) struct ResponseBody {
     content: Content,
     /// Over HTTP/2, what of the last piece is still to go on.
     rest: Bytes,
-    // Dropped when the body has been handed over or its connection died; in this order.
-    _ticket: Option<Ticket>,
+    // Dropped when the body has been handed over or its connection died; in this order. A body is moved often and a ticket
+    // is large; few answers keep one.
+    _ticket: Option<Box<Ticket>>,
     turn: Option<Turn>,
     note: Note,
 }
@@ -34,7 +35,7 @@ enum Content {
 }
 
 impl ResponseBody {
-    fn new(content: Content, ticket: Option<Ticket>) -> ResponseBody {
+    fn new(content: Content, ticket: Option<Box<Ticket>>) -> ResponseBody {
         ResponseBody {
             content,
             rest: Bytes::new(),
@@ -50,7 +51,7 @@ impl ResponseBody {
     }
 
     /// An upstream's body; `ticket` is settled when it has been sent.
-    pub(crate) fn upstream(relay: Relay, ticket: Option<Ticket>) -> ResponseBody {
+    pub(crate) fn upstream(relay: Relay, ticket: Option<Box<Ticket>>) -> ResponseBody {
         ResponseBody::new(Content::Upstream(relay), ticket)
     }
 

@@ -13,6 +13,7 @@ mod http2;
 mod introduction;
 mod linger;
 mod pace;
+mod peer;
 mod places;
 mod refusals;
 mod socket;
@@ -36,6 +37,7 @@ pub(crate) use farewell::LAST_CALL;
 pub(crate) use introduction::introduce;
 pub(crate) use linger::see_off;
 pub(crate) use pace::{Pace, Turn};
+pub(crate) use peer::Peer;
 pub(crate) use places::{Place, Places};
 pub(crate) use refusals::{Refusal, crowded, no_place};
 pub(crate) use socket::Socket;
@@ -44,8 +46,8 @@ pub(crate) use stream::{Acceptor, Stream};
 /// What the requests of one connection share.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// The socket's peer; none over a Unix socket.
-    pub(crate) peer: Option<SocketAddr>,
+    /// The socket's peer.
+    pub(crate) peer: Peer,
     /// The listener that it came by.
     entrance: Arc<Entrance>,
     /// What its certificate says, where it showed one.
@@ -116,7 +118,7 @@ pub(crate) async fn serve(gateway: Arc<Gateway>, arrival: Arrival, stop: watch::
     let Greeted { transport, protocol, certificate } = greeted;
     let socket = Socket::new(transport, Arc::clone(&pace), Arc::clone(gateway.metrics()));
     let client = Arc::new(Client {
-        peer,
+        peer: Peer::new(peer.map(|peer| peer.ip())),
         entrance,
         certificate,
         socket: socket.clone(),

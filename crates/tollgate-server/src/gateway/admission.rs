@@ -1,5 +1,8 @@
 //! Whether a request passes: facts, decision, and the wait that a delay asks for.
 
+use std::cell::Cell;
+use std::sync::Arc;
+
 use http::request::Parts;
 use tollgate_core::Micros;
 use tollgate_http::{Answer, Problem, facts_of};
@@ -11,11 +14,12 @@ use super::waiter::Unserved;
 use super::{ClientGone, Gateway, Ticket};
 use crate::access_log::Note;
 
+thread_local! {
+    /// Room for what one request is charged. One that waits for a shared store takes it along, and the next makes its own.
+    static CHARGES: Cell<Option<Box<Charges>>> = const { Cell::new(None) };
+}
+
 /// Whether a request passes.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "made and taken apart at once; boxing would cost every request an allocation"
-)]
 pub(super) enum Admission {
     /// It does; the ticket says what it owes.
     Passes(Ticket),
@@ -26,7 +30,7 @@ pub(super) enum Admission {
 impl Visit<'_> {
     /// What is known of the request of `parts`; of its `body`, where that was read.
     pub(super) fn facts<'f>(&'f self, parts: &'f Parts, body: Option<&'f [u8]>) -> Facts<'f> {
-        let peer = self.client.peer.map(|peer| peer.ip());
+        let peer = self.client.peer.address;
         let mut facts = facts_of(self.live.client_address(), peer, parts);
         facts.listener = Some(self.client.listener());
         facts.certificate = self.client.certificate.as_ref();
@@ -41,7 +45,7 @@ impl Gateway {
     /// # Errors
     /// [`ClientGone`] where the client left while it waited; what was taken is given back.
     pub(super) async fn admit(
-        &self,
+        self: &Arc<Gateway>,
         visit: &Visit<'_>,
         parts: &Parts,
         body: Option<&[u8]>,
@@ -50,12 +54,11 @@ impl Gateway {
         let facts = visit.facts(parts, body);
         note.with(|noted| noted.client = facts.client);
         let watch = Stopwatch::start();
-        let mut charges = Charges::default();
-        let now = self.clock.now();
-        let ruling =
-            self.engine.decide_in(&visit.live.bound, &facts, now, None, &mut charges).await;
+        let mut charges = CHARGES.take().unwrap_or_default();
+        let (bound, now) = (&visit.live.bound, self.clock.now());
+        let ruling = self.engine.decide_in(bound, &facts, now, None, &mut charges).await;
         let decision = match ruling {
-            Ok(Ruling::Decided(decision)) => decision,
+            Ok(Ruling::Decided(decision)) => Box::new(decision),
             Ok(Ruling::Rejected(rejection)) => {
                 self.metrics().rejected(&rejection);
                 return Ok(Admission::Answered(visit.live.responder.reject(&rejection)));
@@ -69,10 +72,15 @@ impl Gateway {
         };
         visit.live.recorder.decided(&decision, watch.nanos());
         note.with(|noted| noted.decided(&decision, visit.live.bound.settings(), &charges));
+        CHARGES.set(Some(charges));
         self.follow(visit, decision).await
     }
 
-    async fn follow(&self, visit: &Visit<'_>, decision: Decision) -> Result<Admission, ClientGone> {
+    async fn follow(
+        self: &Arc<Gateway>,
+        visit: &Visit<'_>,
+        decision: Box<Decision>,
+    ) -> Result<Admission, ClientGone> {
         let delay = match decision.verdict {
             Verdict::Admit => {
                 return Ok(Admission::Passes(self.ticket(decision, self.moments())));

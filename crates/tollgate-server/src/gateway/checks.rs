@@ -1,23 +1,30 @@
 //! What is refused before anyone is asked: requests that two readers could read differently, and those too large.
 
-use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
+use http::header::HOST;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Method, StatusCode, Version};
+use http::{HeaderValue, Method, StatusCode, Version};
 use hyper::body::Body;
 use tollgate_http::{Answer, Problem};
 use tollgate_policy::settings::GatewaySettings;
 
 use super::hop_by_hop::is_plainly_coded;
+use super::survey::{Field, Survey};
 use crate::body::Inbound;
 
-/// The answer to a request that is not even decided; `None` where it is sound.
-pub(super) fn fault(parts: &Parts, body: &Inbound, settings: &GatewaySettings) -> Option<Answer> {
-    let (status, detail) = complaint(parts, body.size_hint().lower(), settings)?;
+/// The answer to a request that is not even decided; `None` where it is sound. `survey` is of its fields.
+pub(super) fn fault(
+    parts: &Parts,
+    survey: Survey,
+    body: &Inbound,
+    settings: &GatewaySettings,
+) -> Option<Answer> {
+    let (status, detail) = complaint(parts, survey, body.size_hint().lower(), settings)?;
     Some(Problem::new(status, detail).answer())
 }
 
 fn complaint(
     parts: &Parts,
+    survey: Survey,
     length: u64,
     settings: &GatewaySettings,
 ) -> Option<(StatusCode, &'static str)> {
@@ -25,10 +32,10 @@ fn complaint(
         let detail = "This is a gateway to certain services and makes no tunnels by CONNECT.";
         return Some((StatusCode::METHOD_NOT_ALLOWED, detail));
     }
-    if let Some(detail) = ambiguity(parts) {
+    if let Some(detail) = ambiguity(parts, survey) {
         return Some((StatusCode::BAD_REQUEST, detail));
     }
-    if !is_plainly_coded(&parts.headers) {
+    if survey.has(Field::TransferEncoding) && !is_plainly_coded(&parts.headers) {
         let detail = "The body comes in a transfer coding other than chunked.";
         return Some((StatusCode::NOT_IMPLEMENTED, detail));
     }
@@ -36,9 +43,7 @@ fn complaint(
         let detail = "The body is larger than this gateway passes on.";
         return Some((StatusCode::PAYLOAD_TOO_LARGE, detail));
     }
-    if header_bytes(&parts.headers) > settings.max_header_bytes
-        || parts.headers.len() > settings.max_headers
-    {
+    if survey.bytes > settings.max_header_bytes || parts.headers.len() > settings.max_headers {
         let detail = "The header fields are more or larger than this gateway takes.";
         return Some((StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail));
     }
@@ -46,16 +51,15 @@ fn complaint(
 }
 
 /// What in a request could be read in two ways (RFC 9112, 3.2 and 6.3); hyper has refused the rest.
-fn ambiguity(parts: &Parts) -> Option<&'static str> {
+fn ambiguity(parts: &Parts, survey: Survey) -> Option<&'static str> {
     if parts.uri.authority().is_some() && parts.uri.scheme().is_none() {
         // RFC 9112, 3.2.3: only CONNECT names an authority alone.
         return Some("The target is neither a path nor a whole URI.");
     }
-    let mut hosts = parts.headers.get_all(HOST).iter();
-    let host = hosts.next();
-    if hosts.next().is_some() {
+    if survey.repeats(Field::Host) {
         return Some("The request names its host more than once.");
     }
+    let host = parts.headers.get(HOST);
     if parts.version == Version::HTTP_2
         && let Some(detail) = authority_fault(parts, host)
     {
@@ -67,8 +71,8 @@ fn ambiguity(parts: &Parts) -> Option<&'static str> {
     if host.is_some_and(|host| !is_host(host.as_bytes())) {
         return Some("The Host field is not a host.");
     }
-    let lengths = parts.headers.get_all(CONTENT_LENGTH).iter().count();
-    if lengths > 1 || (lengths == 1 && parts.headers.contains_key(TRANSFER_ENCODING)) {
+    let codings = survey.has(Field::TransferEncoding);
+    if survey.repeats(Field::ContentLength) || (survey.has(Field::ContentLength) && codings) {
         return Some("The request states the length of its body in more than one way.");
     }
     None
@@ -93,11 +97,6 @@ fn is_host(host: &[u8]) -> bool {
     host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=:[]%".contains(byte))
 }
 
-/// As they stand on the wire: each with its colon, a space and a line end.
-fn header_bytes(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
-}
-
 #[cfg(test)]
 mod tests {
     use http::Request;
@@ -111,7 +110,8 @@ mod tests {
             max_header_bytes: 100,
             ..crate::gateway::tests::settings()
         };
-        complaint(&parts, length, &settings).map(|(status, _)| status.as_u16())
+        complaint(&parts, Survey::of(&parts.headers), length, &settings)
+            .map(|(status, _)| status.as_u16())
     }
 
     fn get() -> http::request::Builder {

@@ -1,37 +1,35 @@
 //! What the upstream is told of the client: `X-Forwarded-For`, `-Proto` and `-Host`. A trusted peer's word is carried on
 //! and added to; anybody else's is replaced, and a `Forwarded` of theirs is dropped, because the upstream believes us.
 
-use std::fmt::Write;
-use std::net::IpAddr;
-
 use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue};
 use tollgate_policy::{ClientAddress, Hops};
 
-use crate::connection::Scheme;
+use super::survey::{Field, Survey};
+use crate::connection::{Peer, Scheme};
 
 const FOR: HeaderName = HeaderName::from_static("x-forwarded-for");
 const PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
 const ORIGINAL_HOST: HeaderName = HeaderName::from_static("x-forwarded-host");
 
-/// Writes who sent the request that `headers` belong to.
+/// Writes who sent the request that `headers` belong to; `survey` is of them.
 pub(super) fn write(
     headers: &mut HeaderMap,
+    survey: Survey,
     settings: &ClientAddress,
-    peer: Option<IpAddr>,
+    peer: &Peer,
     scheme: Scheme,
 ) {
-    let peer = peer.map(|peer| peer.to_canonical());
-    let believed =
-        peer.is_some_and(|peer| settings.trusts(peer)) || matches!(settings.hops, Hops::Count(_));
-    let before = if believed { joined(headers) } else { None };
+    let believed = peer.address.is_some_and(|address| settings.trusts(address))
+        || matches!(settings.hops, Hops::Count(_));
+    let before = if believed && survey.has(Field::ForwardedFor) { joined(headers) } else { None };
     headers.insert(FOR, entry(before, peer));
-    if !believed {
+    if !believed && survey.has(Field::Forwarded) {
         headers.remove(FORWARDED);
     }
-    if !believed || !headers.contains_key(PROTO) {
+    if !believed || !survey.has(Field::ForwardedProto) {
         headers.insert(PROTO, HeaderValue::from_static(scheme.as_str()));
     }
-    if believed && headers.contains_key(ORIGINAL_HOST) {
+    if believed && survey.has(Field::ForwardedHost) {
         return;
     }
     match headers.get(HOST).cloned() {
@@ -46,19 +44,11 @@ fn joined(headers: &HeaderMap) -> Option<Vec<u8>> {
     (!lines.is_empty()).then(|| lines.join(&b", "[..]))
 }
 
-/// A Unix socket has no address: that is said, lest the entry before it be taken for the peer's.
-fn entry(before: Option<Vec<u8>>, peer: Option<IpAddr>) -> HeaderValue {
-    let mut text = String::with_capacity(40);
-    let separator = if before.is_some() { ", " } else { "" };
-    // Writing to a string cannot fail.
-    let _ = match peer {
-        Some(peer) => write!(text, "{separator}{peer}"),
-        None => write!(text, "{separator}unknown"),
-    };
-    let mut line = before.unwrap_or_default();
-    line.extend_from_slice(text.as_bytes());
-    HeaderValue::from_maybe_shared(bytes::Bytes::from(line))
-        .unwrap_or_else(|_| HeaderValue::from_static("unknown"))
+fn entry(before: Option<Vec<u8>>, peer: &Peer) -> HeaderValue {
+    let Some(mut line) = before else { return peer.line.clone() };
+    line.extend_from_slice(b", ");
+    line.extend_from_slice(peer.line.as_bytes());
+    HeaderValue::from_maybe_shared(bytes::Bytes::from(line)).unwrap_or_else(|_| peer.line.clone())
 }
 
 #[cfg(test)]
@@ -72,8 +62,9 @@ mod tests {
         }
         let nets = trusted.parse().into_iter().collect();
         let settings = ClientAddress { hops: Hops::Trusted(nets), ..ClientAddress::default() };
-        let peer = peer.parse().expect("an address");
-        write(&mut headers, &settings, Some(peer), Scheme::Http);
+        let peer = Peer::new(Some(peer.parse().expect("an address")));
+        let survey = Survey::of(&headers);
+        write(&mut headers, survey, &settings, &peer, Scheme::Http);
         headers
     }
 

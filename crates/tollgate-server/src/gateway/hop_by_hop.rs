@@ -3,16 +3,18 @@
 use http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use smallvec::SmallVec;
 
+use super::survey::{Field, Survey};
+
 /// Names that are never passed on, whether `Connection` lists them or not.
-const NEVER: [HeaderName; 8] = [
-    header::CONNECTION,
-    HeaderName::from_static("keep-alive"),
-    HeaderName::from_static("proxy-connection"),
-    header::PROXY_AUTHENTICATE,
-    header::PROXY_AUTHORIZATION,
-    header::TE,
-    header::TRANSFER_ENCODING,
-    header::UPGRADE,
+const NEVER: [(Field, HeaderName); 8] = [
+    (Field::Connection, header::CONNECTION),
+    (Field::KeepAlive, HeaderName::from_static("keep-alive")),
+    (Field::ProxyConnection, HeaderName::from_static("proxy-connection")),
+    (Field::ProxyAuthenticate, header::PROXY_AUTHENTICATE),
+    (Field::ProxyAuthorization, header::PROXY_AUTHORIZATION),
+    (Field::Te, header::TE),
+    (Field::TransferEncoding, header::TRANSFER_ENCODING),
+    (Field::Upgrade, header::UPGRADE),
 ];
 
 /// Whether the body comes in no transfer coding, or in `chunked` once: all that this gateway can undo. Any other coding would
@@ -25,23 +27,27 @@ pub(super) fn is_plainly_coded(headers: &HeaderMap) -> bool {
 
 /// Removes what concerns the connection only. Answers the protocol that the sender would upgrade to, where it asks for one
 /// that may be passed on: never h2c, because its requests would go past every limit.
-pub(super) fn strip(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    let upgrade = upgrade(headers);
-    remove_named(headers);
-    if headers.contains_key(header::TRANSFER_ENCODING) {
+///
+/// `survey` is of `headers`.
+pub(super) fn strip(headers: &mut HeaderMap, survey: Survey) -> Option<HeaderValue> {
+    let upgrade = if survey.has(Field::Upgrade) { upgrade(headers) } else { None };
+    if survey.has(Field::Connection) {
+        remove_named(headers);
+    }
+    if survey.has(Field::TransferEncoding) {
         // RFC 9112, 6.3: the coding says where the body ends, and a length beside it must not be passed on.
         headers.remove(header::CONTENT_LENGTH);
     }
-    for name in &NEVER {
+    for (_, name) in NEVER.iter().filter(|(field, _)| survey.has(*field)) {
         headers.remove(name);
     }
     upgrade
 }
 
 /// As [`strip`], for a request: that its sender takes trailers is passed on.
-pub(super) fn strip_request(headers: &mut HeaderMap) -> Option<HeaderValue> {
-    let trailers = lists(headers, &header::TE, "trailers");
-    let upgrade = strip(headers);
+pub(super) fn strip_request(headers: &mut HeaderMap, survey: Survey) -> Option<HeaderValue> {
+    let trailers = survey.has(Field::Te) && lists(headers, &header::TE, "trailers");
+    let upgrade = strip(headers, survey);
     if trailers {
         headers.insert(header::TE, HeaderValue::from_static("trailers"));
         headers.insert(header::CONNECTION, HeaderValue::from_static("te"));
@@ -75,10 +81,11 @@ fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item 
 }
 
 fn remove_named(headers: &mut HeaderMap) {
-    if !headers.contains_key(header::CONNECTION) {
-        return;
-    }
     let named: SmallVec<[HeaderName; 4]> = members(headers, &header::CONNECTION)
+        // What stands there most often, and names a field that goes in any case or none.
+        .filter(|name| {
+            !name.eq_ignore_ascii_case("keep-alive") && !name.eq_ignore_ascii_case("close")
+        })
         .filter_map(|name| HeaderName::from_bytes(name.as_bytes()).ok())
         .filter(|name| !KEPT.contains(name))
         .collect();
@@ -101,6 +108,11 @@ const KEPT: [HeaderName; 6] = [
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn strip_request(headers: &mut HeaderMap) -> Option<HeaderValue> {
+        let survey = Survey::of(headers);
+        super::strip_request(headers, survey)
+    }
 
     fn headers(lines: &[(&str, &str)]) -> HeaderMap {
         let mut map = HeaderMap::new();
@@ -151,7 +163,8 @@ mod tests {
     #[test]
     fn a_coding_goes_before_a_length() {
         let mut map = headers(&[("content-length", "3"), ("transfer-encoding", "chunked")]);
-        strip(&mut map);
+        let survey = Survey::of(&map);
+        strip(&mut map, survey);
         assert!(map.is_empty());
     }
 

@@ -13,6 +13,7 @@ mod outgoing;
 mod own;
 mod passing;
 mod reading_ahead;
+mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
 mod ticket;
@@ -43,6 +44,7 @@ use crate::waiting::WaitingRoom;
 use admission::Admission;
 use moments::Moments;
 use passing::Visit;
+use survey::Survey;
 
 pub(crate) use client_gone::ClientGone;
 pub(crate) use live::Live;
@@ -69,7 +71,7 @@ pub(crate) struct Gateway {
     arrivals: Arrivals,
     /// Nobody waits any more for what is left.
     broken_off: watch::Sender<bool>,
-    random: RandomState,
+    /// Where the next random number comes from.
     drawn: AtomicU64,
     metrics: Arc<Metrics>,
 }
@@ -94,8 +96,7 @@ impl Gateway {
             errands: Arc::default(),
             arrivals: Arrivals::default(),
             broken_off: watch::Sender::new(false),
-            random: RandomState::new(),
-            drawn: AtomicU64::new(0),
+            drawn: AtomicU64::new(RandomState::new().hash_one(0)),
             metrics,
         }
     }
@@ -111,12 +112,13 @@ impl Gateway {
     ) -> Result<Response<ResponseBody>, ClientGone> {
         let body = !hyper::body::Body::is_end_stream(request.body());
         let turn = client.pace.begin(body, &self.metrics.in_flight);
-        let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client };
         let (mut parts, incoming) = request.into_parts();
+        let survey = Survey::of(&parts.headers);
+        let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client, survey };
         let mut body = Inbound::new(incoming);
         let id = visit.request_id(&parts.headers);
         let mut note = visit.note(&parts, id.as_ref());
-        let mut response = match checks::fault(&parts, &body, visit.live.settings()) {
+        let mut response = match checks::fault(&parts, survey, &body, visit.live.settings()) {
             Some(fault) => visit.own(fault, &parts, body),
             None => {
                 visit.read_ahead(&parts, &mut body).await;
@@ -227,8 +229,11 @@ impl Gateway {
         let _ = self.broken_off.subscribe().wait_for(|broken_off| *broken_off).await;
     }
 
-    /// Uniform over all values; no secret.
+    /// Uniform over all values; no secret. SplitMix64, from a random start.
     fn random(&self) -> u64 {
-        self.random.hash_one(self.drawn.fetch_add(1, Ordering::Relaxed))
+        let mut mixed = self.drawn.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
     }
 }

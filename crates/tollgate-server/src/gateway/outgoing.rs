@@ -7,6 +7,7 @@ use http::uri::{PathAndQuery, Uri};
 use http::{Request, Version};
 use tollgate_policy::{ClientAddress, normalise};
 
+use super::survey::{Field, Survey};
 use super::{forwarded, hop_by_hop};
 use crate::body::Upload;
 use crate::connection::Client;
@@ -21,6 +22,7 @@ pub(super) struct Outgoing {
 /// connection, and who sent it. The host stays the one that the client named.
 pub(super) fn prepare(
     mut parts: Parts,
+    mut survey: Survey,
     body: Upload,
     settings: &ClientAddress,
     client: &Client,
@@ -30,6 +32,7 @@ pub(super) fn prepare(
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();
         if let Ok(host) = HeaderValue::from_str(host) {
             parts.headers.insert(HOST, host);
+            survey.note(Field::Host);
         }
     }
     if parts.version == Version::HTTP_2 {
@@ -37,22 +40,17 @@ pub(super) fn prepare(
     }
     parts.uri = target(&parts.uri);
     let old = parts.version != Version::HTTP_11;
-    let upgrade = hop_by_hop::strip_request(&mut parts.headers).filter(|_| !old);
-    let peer = client.peer.map(|peer| peer.ip());
-    forwarded::write(&mut parts.headers, settings, peer, client.scheme());
-    name_a_host(&mut parts.headers);
+    let upgrade = hop_by_hop::strip_request(&mut parts.headers, survey).filter(|_| !old);
+    forwarded::write(&mut parts.headers, survey, settings, &client.peer, client.scheme());
+    if !survey.has(Field::Host) {
+        // HTTP/1.1 asks for one; a client of HTTP/1.0 may have sent none.
+        parts.headers.insert(HOST, HeaderValue::from_static(""));
+    }
     if let Some(protocol) = &upgrade {
         hop_by_hop::upgrade_to(&mut parts.headers, protocol.clone());
     }
     parts.version = Version::HTTP_11;
     Outgoing { request: Request::from_parts(parts, body), upgrade }
-}
-
-/// HTTP/1.1 asks for a Host; a client of HTTP/1.0 may have sent none.
-fn name_a_host(headers: &mut HeaderMap) {
-    if !headers.contains_key(HOST) {
-        headers.insert(HOST, HeaderValue::from_static(""));
-    }
 }
 
 /// Over HTTP/2 a client may send each cookie as a field of its own; others know one field (RFC 9113, 8.2.3).

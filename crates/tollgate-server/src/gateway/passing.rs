@@ -9,6 +9,7 @@ use tollgate_http::Problem;
 
 use super::caller::Caller;
 use super::outgoing::{self, Outgoing};
+use super::survey::{Field, Survey};
 use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
 use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
@@ -21,6 +22,8 @@ pub(super) struct Visit<'a> {
     /// The policy under which it came; a reload meanwhile does not touch it.
     pub(super) live: Arc<Live>,
     pub(super) client: &'a Arc<Client>,
+    /// Of the request's fields.
+    pub(super) survey: Survey,
 }
 
 impl Visit<'_> {
@@ -53,7 +56,7 @@ impl Visit<'_> {
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
-            outgoing::prepare(parts, upload, client_address, self.client);
+            outgoing::prepare(parts, self.survey, upload, client_address, self.client);
         let sending =
             self.live.upstreams.send(pool, self.client.worker, request, ticket.departure());
         let answer = sending.await;
@@ -61,10 +64,13 @@ impl Visit<'_> {
             note.with(Noted::is_answered);
         }
         match answer {
-            Ok(response) if !hop_by_hop::is_plainly_coded(response.headers()) => {
-                self.failed(&SendError::Unasked, &caller, ticket)
-            }
             Ok(mut response) => {
+                let survey = Survey::of(response.headers());
+                if survey.has(Field::TransferEncoding)
+                    && !hop_by_hop::is_plainly_coded(response.headers())
+                {
+                    return self.failed(&SendError::Unasked, &caller, ticket);
+                }
                 ticket.status(response.status());
                 if response.status() == StatusCode::SWITCHING_PROTOCOLS {
                     return match (upgrade, upgraded) {
@@ -76,7 +82,7 @@ impl Visit<'_> {
                         _ => self.failed(&SendError::Unasked, &caller, ticket),
                     };
                 }
-                hop_by_hop::strip(response.headers_mut());
+                hop_by_hop::strip(response.headers_mut(), survey);
                 self.relayed(response, ticket)
             }
             Err(error) => self.failed(&error, &caller, ticket),

@@ -9,38 +9,27 @@ use http::StatusCode;
 use smallvec::SmallVec;
 use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::{Decision, Ends, Held};
-use tollgate_store::{Clock, StoreError};
+use tollgate_store::StoreError;
 
+use super::Gateway;
 use super::moments::Moments;
 use super::waiter::line;
-use super::{Engine, Gateway};
-use crate::connection::Places;
-use crate::metrics::Metrics;
 use crate::waiting::{Departure, Left};
 
 /// An admitted request's ticket.
 pub(crate) struct Ticket {
-    engine: Arc<Engine>,
-    clock: Arc<dyn Clock>,
-    metrics: Arc<Metrics>,
-    decision: Decision,
+    gateway: Arc<Gateway>,
+    /// A decision is large, and a ticket goes from hand to hand.
+    decision: Box<Decision>,
     departure: Departure,
     moments: Moments,
-    errands: Arc<Places>,
 }
 
 impl Gateway {
     /// The ticket of a request that `decision` admits, whose moments are by `moments`.
-    pub(super) fn ticket(&self, decision: Decision, moments: Moments) -> Ticket {
-        Ticket {
-            engine: Arc::clone(&self.engine),
-            clock: Arc::clone(&self.clock),
-            metrics: Arc::clone(&self.metrics),
-            decision,
-            departure: Departure::default(),
-            moments,
-            errands: Arc::clone(&self.errands),
-        }
+    pub(super) fn ticket(self: &Arc<Gateway>, decision: Box<Decision>, moments: Moments) -> Ticket {
+        let gateway = Arc::clone(self);
+        Ticket { gateway, decision, departure: Departure::default(), moments }
     }
 }
 
@@ -76,14 +65,14 @@ impl Ticket {
     }
 
     /// The ticket where anything is left to settle once the answer has been sent: most requests leave nothing.
-    pub(super) fn until_sent(self) -> Option<Ticket> {
-        (!self.decision.taken.is_empty()).then_some(self)
+    pub(super) fn until_sent(self) -> Option<Box<Ticket>> {
+        (!self.decision.taken.is_empty()).then(|| Box::new(self))
     }
 
     /// Nothing came of the request: everything that it took goes back.
     fn withdraw(&self, mut taken: Vec<Held>, left: &[Left], now: Timestamp) {
         if !left.is_empty() {
-            self.metrics.abandoned.inc();
+            self.gateway.metrics.abandoned.inc();
         }
         for held in &mut taken {
             // It may have moved up itself.
@@ -92,15 +81,15 @@ impl Ticket {
                 held.wait = Micros::new(wait);
             }
         }
-        let part = Decision { taken, limits: SmallVec::new(), ..self.decision };
-        let engine = Arc::clone(&self.engine);
+        let part = Decision { taken, limits: SmallVec::new(), ..*self.decision };
+        let engine = Arc::clone(&self.gateway.engine);
         self.complete(async move { engine.withdraw(part, now).await });
     }
 
     fn settle(&self, taken: Vec<Held>, status: Option<StatusCode>) {
-        let part = Decision { taken, limits: SmallVec::new(), ..self.decision };
+        let part = Decision { taken, limits: SmallVec::new(), ..*self.decision };
         if part.needs_settling() {
-            let (engine, now) = (Arc::clone(&self.engine), self.clock.now());
+            let (engine, now) = (Arc::clone(&self.gateway.engine), self.gateway.now());
             let status = status.map(|status| status.as_u16());
             self.complete(async move { engine.settle(part, status, now).await });
         }
@@ -116,7 +105,7 @@ impl Ticket {
             return settled(result);
         }
         // The gateway ends only once this has.
-        let errand = self.errands.take(usize::MAX);
+        let errand = self.gateway.errands.take(usize::MAX);
         let rest = async move {
             settled(settling.await);
             drop(errand);
@@ -134,7 +123,7 @@ impl Drop for Ticket {
         if rest.is_empty() {
             return;
         }
-        let now = self.clock.now();
+        let now = self.gateway.now();
         // Those behind move up before the store knows: whoever is decided in between is told too long a wait, never too
         // short a one.
         match self.departure.cancel(now.as_micros()) {

@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tollgate_store::{Clock, SystemClock};
 
 use super::passing::Visit;
+use super::survey::Survey;
 use super::{Ticket, hop_by_hop};
 use crate::access_log::Note;
 use crate::body::{Relay, ResponseBody};
@@ -29,7 +30,8 @@ pub(super) fn open(
     (ticket, mut note): (Ticket, Note),
 ) -> Response<ResponseBody> {
     let upstream = hyper::upgrade::on(&mut response);
-    let agreed = hop_by_hop::strip(response.headers_mut()).unwrap_or(asked);
+    let survey = Survey::of(response.headers());
+    let agreed = hop_by_hop::strip(response.headers_mut(), survey).unwrap_or(asked);
     hop_by_hop::upgrade_to(response.headers_mut(), agreed);
     visit.live.responder.describe(
         ticket.decision(),

@@ -1,5 +1,7 @@
 //! A delayed request, until its turn comes or its client leaves.
 
+use std::sync::Arc;
+
 use prometheus_client::metrics::gauge::Gauge;
 use smallvec::SmallVec;
 use tollgate_core::{Algorithm, LeakyBucket, Micros};
@@ -22,10 +24,10 @@ pub(super) enum Unserved {
 impl Gateway {
     /// Waits until the turn of a request that was admitted with a delay of `delay` has come.
     pub(super) async fn wait(
-        &self,
+        self: &Arc<Gateway>,
         live: &Live,
         client: &Client,
-        decision: Decision,
+        decision: Box<Decision>,
         delay: Micros,
     ) -> Result<Ticket, Unserved> {
         let moments = self.moments();

@@ -9,6 +9,7 @@ mod answers;
 mod door;
 mod histogram;
 mod labels;
+mod memory;
 mod pool;
 mod proxy_protocol;
 mod read_ahead;
@@ -190,6 +191,7 @@ impl Metrics {
         metrics.upstream.register(&mut metrics.registry);
         metrics.pools.register(&mut metrics.registry);
         metrics.registry.register_collector(Box::new(store::Scrape::new(store)));
+        metrics.registry.register_collector(Box::new(memory::Memory));
         metrics
     }
 

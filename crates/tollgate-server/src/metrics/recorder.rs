@@ -107,9 +107,16 @@ impl Recorder {
 
 /// Which share of a limit is used, in millionths; a limit of 0 is always used up.
 fn used(report: &LimitReport) -> u64 {
-    let left = u128::from(report.standing.remaining.min(report.quota));
-    let left = (left * u128::from(WHOLE)).checked_div(u128::from(report.quota)).unwrap_or(0);
-    WHOLE - u64::try_from(left).unwrap_or(WHOLE).min(WHOLE)
+    let left = report.standing.remaining.min(report.quota);
+    let share = match left.checked_mul(WHOLE) {
+        Some(left) => left.checked_div(report.quota).unwrap_or(0),
+        // Wide division takes as long as all the rest of this.
+        None => {
+            let left = u128::from(left) * u128::from(WHOLE);
+            u64::try_from(left / u128::from(report.quota)).unwrap_or(WHOLE)
+        }
+    };
+    WHOLE - share.min(WHOLE)
 }
 
 impl LabelSets {

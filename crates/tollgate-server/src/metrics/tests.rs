@@ -404,3 +404,10 @@ fn names_types_and_labels() {
     let _server = gate.metrics.server("api", "127.0.0.1:9001");
     insta::assert_snapshot!(families(&gate.page()));
 }
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_memory_of_the_process_is_told() {
+    let page = Gate::new(POLICY, Mode::Enforce).page();
+    assert!(value(&page, "tollgate_resident_memory_bytes") > 1e6, "{page}");
+}
