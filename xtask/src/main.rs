@@ -1,4 +1,5 @@
-//! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`.
+//! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`,
+//! `cargo xtask beside-nginx`.
 
 mod bench;
 mod check;
@@ -14,6 +15,7 @@ usage: cargo xtask <task>
 
   check                      everything that must hold: format, lints, tidy rules, every test, docs
   bench [row]                the speed table, each row against its named peer in the same run
+  beside-nginx [seconds]     the gateway and nginx on mutated requests; 60 seconds unless said otherwise
   fuzz [target] [seconds]    one fuzz target, or all of them; 60 seconds each unless said otherwise
 ";
 
@@ -23,6 +25,13 @@ fn main() -> ExitCode {
     let outcome = match words.as_slice() {
         ["check"] => check::check(),
         ["bench", rows @ ..] => bench::bench(rows),
+        ["beside-nginx"] => fuzz::beside_nginx(fuzz::DEFAULT_SECONDS),
+        ["beside-nginx", seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz::beside_nginx(seconds),
+            Err(_) => Err(format!(
+                "'{seconds}' is no number of seconds; for example: cargo xtask beside-nginx 600"
+            )),
+        },
         ["fuzz"] => fuzz::fuzz(None, fuzz::DEFAULT_SECONDS),
         ["fuzz", target] => fuzz::fuzz(Some(target), fuzz::DEFAULT_SECONDS),
         ["fuzz", target, seconds] => match seconds.parse() {

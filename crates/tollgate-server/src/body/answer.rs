@@ -1,15 +1,17 @@
 //! The body of whatever the gateway answers: its own, or an upstream's.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::{BodyError, Relay};
+use super::{BodyError, Bounded, Relay};
 use crate::access_log::Note;
 use crate::connection::Turn;
 use crate::gateway::Ticket;
+use crate::metrics::Metrics;
 
 /// A body, and what ends with it.
 #[derive(Debug)]
@@ -25,6 +27,7 @@ pub(crate) struct ResponseBody {
 enum Content {
     Own(Bytes),
     Upstream(Relay),
+    Bounded(Box<Bounded>),
 }
 
 impl ResponseBody {
@@ -48,6 +51,17 @@ impl ResponseBody {
         self
     }
 
+    /// As [`ResponseBody::upstream`], of at most `most` bytes.
+    pub(crate) fn bounded(
+        relay: Relay,
+        most: u64,
+        metrics: &Arc<Metrics>,
+        ticket: Option<Ticket>,
+    ) -> ResponseBody {
+        let bounded = Box::new(Bounded::new(relay, most, metrics));
+        ResponseBody::new(Content::Bounded(bounded), ticket)
+    }
+
     /// Ends `turn` with this body.
     pub(crate) fn with_turn(mut self, turn: Turn) -> ResponseBody {
         self._turn = Some(turn);
@@ -68,6 +82,7 @@ impl Body for ResponseBody {
             Content::Own(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Own(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Content::Upstream(relay) => Pin::new(relay).poll_frame(cx),
+            Content::Bounded(bounded) => Pin::new(&mut **bounded).poll_frame(cx),
         };
         if let Poll::Ready(Some(Ok(frame))) = &polled {
             this.note.sent(frame.data_ref().map_or(0, Bytes::len));
@@ -79,6 +94,7 @@ impl Body for ResponseBody {
         match &self.content {
             Content::Own(bytes) => bytes.is_empty(),
             Content::Upstream(relay) => relay.is_end_stream(),
+            Content::Bounded(bounded) => bounded.is_end_stream(),
         }
     }
 
@@ -86,6 +102,7 @@ impl Body for ResponseBody {
         match &self.content {
             Content::Own(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Content::Upstream(relay) => relay.size_hint(),
+            Content::Bounded(bounded) => bounded.size_hint(),
         }
     }
 }

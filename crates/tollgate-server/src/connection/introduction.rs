@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tollgate_http::proxy_protocol::{Malformed, Origin, Reader};
+use tollgate_store::Clock;
 
 use super::{Arrival, LAST_CALL, Stream};
 use crate::gateway::Gateway;
@@ -54,7 +55,8 @@ pub(crate) async fn introduce(
         Ok(member) => Some(Arrival { place: arrival.place.of(member), ..arrival }),
         Err(most) => {
             let (arrivals, metrics) = (gateway.arrivals(), gateway.metrics());
-            arrivals.turn_one_of_many_away(arrival.stream, (peer.ip(), most), metrics);
+            let now = gateway.timer().now();
+            arrivals.turn_one_of_many_away(arrival.stream, (peer.ip(), most), now, metrics);
             None
         }
     }

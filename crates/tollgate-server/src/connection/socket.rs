@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tollgate_core::Timestamp;
 
 use super::refusals::{self, Refusal};
 use super::{Pace, Stream};
@@ -52,10 +53,16 @@ impl Socket {
         if !self.pace.is_between_answers() {
             return false;
         }
-        let Some(refusal) = refusals::in_full(head) else { return false };
+        let in_target = !self.pace.has_a_line();
+        let Some(refusal) = refusals::in_full(head, in_target, self.now()) else { return false };
         self.pace.left_unread();
         self.last_words(&refusal);
         true
+    }
+
+    /// The moment by the gateway's own clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.pace.now()
     }
 
     /// Writes at once what of `refusal` fits; nothing more is to follow.
@@ -76,6 +83,7 @@ impl AsyncRead for Socket {
         let read = Pin::new(&mut *self.stream.lock()).poll_read(cx, buf);
         if buf.filled().len() > before {
             self.pace.heard();
+            self.pace.look_for_a_line(&buf.filled()[before..]);
         }
         read
     }

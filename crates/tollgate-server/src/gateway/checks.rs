@@ -2,25 +2,19 @@
 
 use http::header::{CONTENT_LENGTH, HOST, TRANSFER_ENCODING};
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode, Version};
-use hyper::body::Body;
+use http::{HeaderMap, Method, StatusCode, Uri, Version};
 use tollgate_http::{Answer, Problem};
 use tollgate_policy::settings::GatewaySettings;
 
 use super::hop_by_hop::is_plainly_coded;
-use crate::body::Inbound;
 
 /// The answer to a request that is not even decided; `None` where it is sound.
-pub(super) fn fault(parts: &Parts, body: &Inbound, settings: &GatewaySettings) -> Option<Answer> {
-    let (status, detail) = complaint(parts, body.size_hint().lower(), settings)?;
+pub(super) fn fault(parts: &Parts, settings: &GatewaySettings) -> Option<Answer> {
+    let (status, detail) = complaint(parts, settings)?;
     Some(Problem::new(status, detail).answer())
 }
 
-fn complaint(
-    parts: &Parts,
-    length: u64,
-    settings: &GatewaySettings,
-) -> Option<(StatusCode, &'static str)> {
+fn complaint(parts: &Parts, settings: &GatewaySettings) -> Option<(StatusCode, &'static str)> {
     if parts.method == Method::CONNECT {
         let detail = "This is a gateway to certain services and makes no tunnels by CONNECT.";
         return Some((StatusCode::METHOD_NOT_ALLOWED, detail));
@@ -32,9 +26,9 @@ fn complaint(
         let detail = "The body comes in a transfer coding other than chunked.";
         return Some((StatusCode::NOT_IMPLEMENTED, detail));
     }
-    if settings.max_body_bytes.is_some_and(|most| length > most) {
-        let detail = "The body is larger than this gateway passes on.";
-        return Some((StatusCode::PAYLOAD_TOO_LARGE, detail));
+    if target_bytes(&parts.uri) > settings.max_header_bytes {
+        let detail = "The target is longer than this gateway takes.";
+        return Some((StatusCode::URI_TOO_LONG, detail));
     }
     if header_bytes(&parts.headers) > settings.max_header_bytes {
         let detail = "The header fields together are larger than this gateway takes.";
@@ -48,6 +42,10 @@ fn ambiguity(parts: &Parts) -> Option<&'static str> {
     if parts.uri.authority().is_some() && parts.uri.scheme().is_none() {
         // RFC 9112, 3.2.3: only CONNECT names an authority alone.
         return Some("The target is neither a path nor a whole URI.");
+    }
+    if parts.uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
+        // RFC 9110, 4.2.4: it is there to make one host look like another.
+        return Some("The target names a user before its host.");
     }
     let mut hosts = parts.headers.get_all(HOST).iter();
     let host = hosts.next();
@@ -72,6 +70,11 @@ fn is_host(host: &[u8]) -> bool {
     host.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+;=:[]%".contains(byte))
 }
 
+fn target_bytes(uri: &Uri) -> usize {
+    let path = uri.path_and_query().map_or(0, |path| path.as_str().len());
+    path + uri.authority().map_or(0, |authority| authority.as_str().len())
+}
+
 /// As they stand on the wire: each with its colon, a space and a line end.
 fn header_bytes(headers: &HeaderMap) -> usize {
     headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4).sum()
@@ -83,14 +86,11 @@ mod tests {
 
     use super::*;
 
-    fn status(request: http::request::Builder, length: u64) -> Option<u16> {
+    fn status(request: http::request::Builder) -> Option<u16> {
         let (parts, ()) = request.body(()).expect("a request").into_parts();
-        let settings = GatewaySettings {
-            max_body_bytes: Some(10),
-            max_header_bytes: 100,
-            ..crate::gateway::tests::settings()
-        };
-        complaint(&parts, length, &settings).map(|(status, _)| status.as_u16())
+        let settings =
+            GatewaySettings { max_header_bytes: 100, ..crate::gateway::tests::settings() };
+        complaint(&parts, &settings).map(|(status, _)| status.as_u16())
     }
 
     fn get() -> http::request::Builder {
@@ -99,42 +99,44 @@ mod tests {
 
     #[test]
     fn sound_requests_pass() {
-        assert_eq!(status(get(), 10), None);
-        assert_eq!(status(Request::get("/").version(Version::HTTP_10), 0), None);
-        assert_eq!(status(Request::get("/").header("host", "[2001:db8::1]:80"), 0), None);
-        assert_eq!(status(Request::get("/").header("host", ""), 0), None);
+        assert_eq!(status(get()), None);
+        assert_eq!(status(Request::get("/").version(Version::HTTP_10)), None);
+        assert_eq!(status(Request::get("/").header("host", "[2001:db8::1]:80")), None);
+        assert_eq!(status(Request::get("/").header("host", "")), None);
     }
 
     #[test]
     fn ambiguous_requests_do_not() {
-        assert_eq!(status(Request::get("/"), 0), Some(400));
-        assert_eq!(status(Request::get("b.example").header("host", "a"), 0), Some(400));
-        assert_eq!(status(get().header("host", "b.example"), 0), Some(400));
-        assert_eq!(status(Request::get("/").header("host", "a b"), 0), Some(400));
-        assert_eq!(status(Request::get("/").header("host", "a/b"), 0), Some(400));
-        assert_eq!(status(Request::get("/").header("host", "user@a"), 0), Some(400));
+        assert_eq!(status(Request::get("/")), Some(400));
+        assert_eq!(status(Request::get("b.example").header("host", "a")), Some(400));
+        assert_eq!(status(get().header("host", "b.example")), Some(400));
+        assert_eq!(status(Request::get("/").header("host", "a b")), Some(400));
+        assert_eq!(status(Request::get("/").header("host", "a/b")), Some(400));
+        assert_eq!(status(Request::get("/").header("host", "user@a")), Some(400));
+        assert_eq!(status(Request::get("http://user@a/").header("host", "a")), Some(400));
         let twice = get().header("content-length", "1").header("content-length", "1");
-        assert_eq!(status(twice, 1), Some(400));
+        assert_eq!(status(twice), Some(400));
         let both = get().header("content-length", "1").header("transfer-encoding", "chunked");
-        assert_eq!(status(both, 0), Some(400));
+        assert_eq!(status(both), Some(400));
     }
 
     #[test]
     fn bodies_in_other_codings_do_not() {
         let coded = |coding| get().header("transfer-encoding", coding);
-        assert_eq!(status(coded("chunked"), 0), None);
-        assert_eq!(status(coded("gzip, chunked"), 0), Some(501));
-        assert_eq!(status(coded("chunked").header("transfer-encoding", "chunked"), 0), Some(501));
+        assert_eq!(status(coded("chunked")), None);
+        assert_eq!(status(coded("gzip, chunked")), Some(501));
+        assert_eq!(status(coded("chunked").header("transfer-encoding", "chunked")), Some(501));
     }
 
     #[test]
     fn large_requests_do_not() {
-        assert_eq!(status(get(), 11), Some(413));
-        assert_eq!(status(get().header("x-a", "a".repeat(90)), 0), Some(431));
+        let long = format!("/{}", "a".repeat(100));
+        assert_eq!(status(Request::get(&long).header("host", "a")), Some(414));
+        assert_eq!(status(get().header("x-a", "a".repeat(90))), Some(431));
     }
 
     #[test]
     fn tunnels_are_not_made() {
-        assert_eq!(status(Request::connect("a.example:443"), 0), Some(405));
+        assert_eq!(status(Request::connect("a.example:443")), Some(405));
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::net::IpAddr;
 
 use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue};
-use tollgate_policy::{ClientAddress, Hops};
+use tollgate_policy::{Chain, ClientAddress, Hops};
 
 use crate::connection::Scheme;
 
@@ -21,13 +21,25 @@ pub(super) fn write(
     scheme: Scheme,
 ) {
     let peer = peer.map(|peer| peer.to_canonical());
-    let believed =
-        peer.is_some_and(|peer| settings.trusts(peer)) || matches!(settings.hops, Hops::Count(_));
-    let before = if believed { joined(headers) } else { None };
-    headers.insert(FOR, entry(before, peer));
+    let believed = settings.forwarding.chain == Chain::Append
+        && (peer.is_some_and(|peer| settings.trusts(peer))
+            || matches!(settings.hops, Hops::Count(_)));
     if !believed {
         headers.remove(FORWARDED);
     }
+    if settings.forwarding.x_forwarded {
+        name(headers, believed, peer, scheme);
+    } else if !believed {
+        for field in [FOR, PROTO, ORIGINAL_HOST] {
+            headers.remove(field);
+        }
+    }
+}
+
+/// Writes `X-Forwarded-*`, to what is there where its sender is `believed`.
+fn name(headers: &mut HeaderMap, believed: bool, peer: Option<IpAddr>, scheme: Scheme) {
+    let before = if believed { joined(headers) } else { None };
+    headers.insert(FOR, entry(before, peer));
     if !believed || !headers.contains_key(PROTO) {
         headers.insert(PROTO, HeaderValue::from_static(scheme.as_str()));
     }

@@ -5,6 +5,7 @@ mod checks;
 mod client_gone;
 mod correlation;
 mod forwarded;
+mod forwarding;
 mod hop_by_hop;
 mod live;
 mod moments;
@@ -12,6 +13,7 @@ mod outgoing;
 mod own;
 mod passing;
 mod reading_ahead;
+mod sizes;
 #[cfg(test)]
 pub(crate) mod tests;
 mod ticket;
@@ -115,7 +117,7 @@ impl Gateway {
         let mut body = Inbound::new(incoming);
         let id = visit.request_id(&parts.headers);
         let mut note = visit.note(&parts, id.as_ref());
-        let mut response = match checks::fault(&parts, &body, visit.live.settings()) {
+        let mut response = match checks::fault(&parts, visit.live.settings()) {
             Some(fault) => visit.own(fault, &parts, body),
             None => {
                 visit.read_ahead(&parts, &mut body).await;

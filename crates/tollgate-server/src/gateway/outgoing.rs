@@ -6,7 +6,7 @@ use http::uri::{PathAndQuery, Uri};
 use http::{Request, Version};
 use tollgate_policy::{ClientAddress, normalise};
 
-use super::{forwarded, hop_by_hop};
+use super::{forwarded, forwarding, hop_by_hop};
 use crate::body::Upload;
 use crate::connection::Client;
 
@@ -35,7 +35,10 @@ pub(super) fn prepare(
     let old = parts.version != Version::HTTP_11;
     let upgrade = hop_by_hop::strip_request(&mut parts.headers).filter(|_| !old);
     let peer = client.peer.map(|peer| peer.ip());
-    forwarded::write(&mut parts.headers, settings, peer, client.scheme());
+    let told = forwarding::told(&parts.headers, settings, peer);
+    forwarded::write(&mut parts.headers, settings, told, client.scheme());
+    let arrived = (client.scheme(), parts.version);
+    forwarding::write(&mut parts.headers, settings, told, arrived);
     name_a_host(&mut parts.headers);
     if let Some(protocol) = &upgrade {
         hop_by_hop::upgrade_to(&mut parts.headers, protocol.clone());

@@ -8,7 +8,7 @@ use http::{Method, Response, StatusCode, Version};
 use tollgate_http::Problem;
 
 use super::outgoing::{self, Outgoing};
-use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
+use super::{Gateway, Live, Ticket, hop_by_hop, own, sizes, tunnel};
 use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
 use crate::connection::Client;
@@ -41,6 +41,10 @@ impl Visit<'_> {
             ticket.departure().leave();
             return self.failed(&SendError::Upload(failure), &method, ticket);
         }
+        let sizes = self.live.sizes(ticket.route());
+        if sizes::exceeds(&body, sizes.request) {
+            return self.own(sizes::too_large(), &parts, body);
+        }
         let parent = self.trace(&mut parts.headers);
         note.with(|noted| {
             noted.traceparent = parent;
@@ -48,7 +52,7 @@ impl Visit<'_> {
             noted.departs();
         });
         let upgraded = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
-        let bounds = (self.live.settings().max_body_bytes, self.live.body_timeout());
+        let bounds = (sizes.request, self.live.body_timeout());
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
@@ -76,20 +80,26 @@ impl Visit<'_> {
                     };
                 }
                 hop_by_hop::strip(response.headers_mut());
-                self.relayed(response, ticket)
+                self.relayed(response, sizes.response, ticket, &method)
             }
             Err(error) => self.failed(&error, &method, ticket),
         }
     }
 
     /// The upstream's answer, with how the limits stand.
-    fn relayed(&self, mut response: Response<Relay>, ticket: Ticket) -> Response<ResponseBody> {
+    fn relayed(
+        &self,
+        mut response: Response<Relay>,
+        most: Option<u64>,
+        ticket: Ticket,
+        method: &Method,
+    ) -> Response<ResponseBody> {
         let random = self.gateway.random();
         self.live.responder.describe(ticket.decision(), random, response.headers_mut());
         // RFC 9110, 2.5: a version speaks of the sender of the message, and here that is us. With the upstream's 1.0 the
         // client's connection would be closed, too.
         *response.version_mut() = Version::HTTP_11;
-        response.map(|relay| ResponseBody::upstream(relay, ticket.until_sent()))
+        self.sized(response, most, ticket, method)
     }
 
     fn failed(

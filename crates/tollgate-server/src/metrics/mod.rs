@@ -116,6 +116,8 @@ pub struct Metrics {
     pub waiting: Gauge,
     /// Requests whose client went away while they waited.
     pub abandoned: Counter,
+    /// Upstreams' answers refused or cut off because they were larger than their route passes on.
+    pub responses_too_large: Counter,
 }
 
 impl Metrics {
@@ -172,6 +174,7 @@ impl Metrics {
             in_flight: Gauge::default(),
             waiting: Gauge::default(),
             abandoned: Counter::default(),
+            responses_too_large: Counter::default(),
         };
         metrics.register_decisions();
         metrics.register_process();
@@ -234,6 +237,11 @@ impl Metrics {
             "requests_abandoned",
             "Requests whose client left while they waited",
             &self.abandoned,
+        );
+        add.metric(
+            "responses_too_large",
+            "Answers of upstreams refused or cut off because they were larger than max_response_bytes",
+            &self.responses_too_large,
         );
         add.metric("policy_version", "Policies loaded since the start", &self.policy_version);
         add.metric(
