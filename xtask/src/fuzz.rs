@@ -1,4 +1,4 @@
-//! `cargo xtask fuzz`: the fuzz targets, by cargo-fuzz.
+//! `cargo xtask fuzz`: the fuzz targets, by cargo-fuzz. `cargo xtask beside-nginx`: raw bytes to the gateway and to nginx.
 
 use crate::run::{cargo, root, run};
 
@@ -11,6 +11,17 @@ pub(crate) fn fuzz(target: Option<&str>, seconds: u32) -> Result<(), String> {
         Some(target) => fuzz_one(target, seconds),
         None => targets()?.iter().try_for_each(|target| fuzz_one(target, seconds)),
     }
+}
+
+/// Gives mutated requests to the gateway and to nginx for `seconds`. Its last words say how many, and the seed.
+pub(crate) fn beside_nginx(seconds: u32) -> Result<(), String> {
+    run(
+        &format!("the gateway beside nginx for {seconds} s (needs nginx: scripts/setup.sh)"),
+        cargo()
+            .env("BESIDE_NGINX_SECONDS", seconds.to_string())
+            .args(["test", "-p", "tollgate-server", "--test", "beside_nginx"])
+            .args(["--", "mutated", "--nocapture"]),
+    )
 }
 
 fn fuzz_one(target: &str, seconds: u32) -> Result<(), String> {

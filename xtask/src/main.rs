@@ -1,4 +1,4 @@
-//! The project's own tasks: `cargo xtask check`, `cargo xtask bench`, `cargo xtask fuzz`, `cargo xtask loom`.
+//! The project's own tasks: `cargo xtask check`, `bench`, `fuzz`, `loom`, `beside-nginx`.
 
 mod bench;
 mod check;
@@ -18,6 +18,7 @@ usage: cargo xtask <task>
   bench [row]                the speed table, each row against its named peer in the same run
   bench gateway [row]        the gateway against nginx; --rounds N, --seconds N, --ours FILE (a build
                              that is there), --peer FILE (another build in nginx's place)
+  beside-nginx [seconds]     the gateway and nginx on mutated requests; 60 seconds unless said otherwise
   fuzz [target] [seconds]    one fuzz target, or all of them; 60 seconds each unless said otherwise
   loom                       the memory table's lines, in every order in which two threads can meet
 ";
@@ -30,6 +31,13 @@ fn main() -> ExitCode {
         ["bench", "gateway", words @ ..] => gateway::bench(words),
         ["bench", rows @ ..] => bench::bench(rows),
         ["loom"] => loom::loom(),
+        ["beside-nginx"] => fuzz::beside_nginx(fuzz::DEFAULT_SECONDS),
+        ["beside-nginx", seconds] => match seconds.parse() {
+            Ok(seconds) => fuzz::beside_nginx(seconds),
+            Err(_) => Err(format!(
+                "'{seconds}' is no number of seconds; for example: cargo xtask beside-nginx 600"
+            )),
+        },
         ["fuzz"] => fuzz::fuzz(None, fuzz::DEFAULT_SECONDS),
         ["fuzz", target] => fuzz::fuzz(Some(target), fuzz::DEFAULT_SECONDS),
         ["fuzz", target, seconds] => match seconds.parse() {

@@ -15,6 +15,37 @@ pub struct ClientAddress {
     pub ipv6_prefix: u8,
     /// Whether `64:ff9b::/96` stands for the IPv4 address in its low 32 bits.
     pub nat64: bool,
+    /// What an upstream is told of the client.
+    pub forwarding: Forwarding,
+}
+
+/// What an upstream is told of the client. Fields that it is not told in are passed on from trusted proxies as they are, and
+/// removed from anybody else's requests, unless `chain` is `Replace`: then they are always removed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Forwarding {
+    /// In `X-Forwarded-For`, `-Proto` and `-Host`.
+    pub x_forwarded: bool,
+    /// In `Forwarded` (RFC 7239).
+    pub forwarded: bool,
+    /// In `Via` (RFC 9110, 7.6.3) it is told of the gateway itself.
+    pub via: bool,
+    /// What becomes of the word of trusted proxies. Anybody else's is replaced.
+    pub chain: Chain,
+}
+
+/// What becomes of the word of trusted proxies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Chain {
+    /// It is carried on, and the socket's peer added to it.
+    Append,
+    /// The client's address, as it was found, stands in its place.
+    Replace,
+}
+
+impl Default for Forwarding {
+    fn default() -> Forwarding {
+        Forwarding { x_forwarded: true, forwarded: false, via: true, chain: Chain::Append }
+    }
 }
 
 /// Which hops are believed.
@@ -42,6 +73,7 @@ impl Default for ClientAddress {
             header: ForwardedHeader::XForwardedFor,
             ipv6_prefix: 64,
             nat64: false,
+            forwarding: Forwarding::default(),
         }
     }
 }

@@ -59,7 +59,7 @@ mod testing;
 
 pub use certificate::ClientCertificate;
 pub use charges::{Charges, Planned, Subject};
-pub use client_address::{ClientAddress, ForwardedHeader, Hops};
+pub use client_address::{Chain, ClientAddress, ForwardedHeader, Forwarding, Hops};
 pub use decision::{Decision, Ends, Held, LimitReport, Verdict};
 pub use engine::{Bound, Engine, Mode, Rejection, Ruling};
 pub use facts::{Facts, Headers};

@@ -4,6 +4,8 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use tollgate_core::Timestamp;
+
 use crate::connection::{self, Places, Refusal, Scheme, Stream};
 use crate::metrics::Metrics;
 use crate::spell::Spell;
@@ -22,8 +24,14 @@ pub(crate) struct Arrivals {
 }
 
 impl Arrivals {
-    /// Answers a connection that finds `most` others open.
-    pub(crate) fn turn_away(&self, stream: Stream, scheme: Scheme, most: usize, metrics: &Metrics) {
+    /// Answers a connection that finds `most` others open, at `now` by the gateway's own clock.
+    pub(crate) fn turn_away(
+        &self,
+        stream: (Stream, Scheme),
+        most: usize,
+        now: Timestamp,
+        metrics: &Metrics,
+    ) {
         metrics.connections_rejected.inc();
         if self.turned_away.note() {
             tracing::warn!(
@@ -32,7 +40,7 @@ impl Arrivals {
                  if the machine bears more"
             );
         }
-        self.refuse((stream, scheme), &connection::no_place(), metrics);
+        self.refuse(stream, &connection::no_place(now), metrics);
     }
 
     /// Answers a connection that finds `most` others of its address open.
@@ -40,6 +48,7 @@ impl Arrivals {
         &self,
         stream: (Stream, Scheme),
         (address, most): (IpAddr, usize),
+        now: Timestamp,
         metrics: &Metrics,
     ) {
         metrics.connections_crowded.inc();
@@ -50,7 +59,7 @@ impl Arrivals {
                 "an address has as many connections as it may: further ones are answered 429"
             );
         }
-        self.refuse(stream, &connection::crowded(), metrics);
+        self.refuse(stream, &connection::crowded(now), metrics);
     }
 
     fn refuse(&self, (stream, scheme): (Stream, Scheme), refusal: &Refusal, metrics: &Metrics) {

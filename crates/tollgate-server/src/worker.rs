@@ -9,6 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use tokio::sync::{oneshot, watch};
+use tollgate_store::Clock;
 
 use crate::connection::{self, Acceptor, Arrival, Entrance, LAST_CALL, Stream};
 use crate::gateway::Gateway;
@@ -117,12 +118,8 @@ impl Worker {
         let Accepted { entrance, stream, peer } = accepted;
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
-            return self.gateway.arrivals().turn_away(
-                stream,
-                entrance.scheme(),
-                most,
-                self.gateway.metrics(),
-            );
+            let (now, stream) = (self.gateway.timer().now(), (stream, entrance.scheme()));
+            return self.gateway.arrivals().turn_away(stream, most, now, self.gateway.metrics());
         };
         stream.set_nodelay();
         let (gateway, worker, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());

@@ -7,6 +7,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 
 use super::collections::OneOrMany;
+use super::forwarding::{ForwardingForm, forwarding};
 use super::node::{Node, Value};
 use super::scalars::{choose, text_of};
 use super::shape::{At, Shape, into_schema, record};
@@ -26,6 +27,8 @@ record! {
         optional ipv6_prefix: u64,
         /// Whether `64:ff9b::/96` stands for the IPv4 address in its low 32 bits.
         optional nat64: bool,
+        /// What an upstream is told of the client.
+        optional forwarding: ForwardingForm,
     }
 }
 
@@ -109,6 +112,7 @@ pub(crate) fn client_address(
             }
         }
     }
+    said.forwarding = forwarding(form.forwarding.as_ref());
     said.nat64 = form.nat64.as_ref().is_some_and(|nat64| nat64.value);
     said
 }

@@ -28,8 +28,11 @@ record! {
         optional max_header_bytes: u64,
         /// Most header fields; 100.
         optional max_headers: u64,
-        /// Largest request body, in bytes, or `unlimited` (default).
+        /// Largest request body, in bytes, or `unlimited` (default). A larger one is 413.
         optional max_body_bytes: UpTo,
+        /// Largest body of an answer, in bytes, or `unlimited` (default). A larger one is 502, or cut off where its length was
+        /// not stated.
+        optional max_response_bytes: UpTo,
         /// Longest body, in bytes, in which `json` and `form` identities are looked for; 65536. So much of a request is read
         /// before it is decided, where one of its limits counts by such an identity.
         optional max_identity_body: u64,
@@ -55,7 +58,7 @@ record! {
 
 /// A number, or `unlimited`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct UpTo(Option<u64>);
+pub(crate) struct UpTo(pub(super) Option<u64>);
 
 impl Shape for UpTo {
     fn decode(node: &Node, sink: &mut Sink<'_>) -> Option<UpTo> {
@@ -83,6 +86,7 @@ impl Default for GatewaySettings {
             max_header_bytes: 32 << 10,
             max_headers: 100,
             max_body_bytes: None,
+            max_response_bytes: None,
             max_identity_body: 64 << 10,
             max_connections: 10_000,
             max_connections_per_address: None,
@@ -156,6 +160,9 @@ pub(crate) fn gateway(section: Option<&At<GatewayForm>>, sink: &mut Sink<'_>) ->
     count(&form.max_control_frames, 100..=1_000_000, &mut said.max_control_frames, sink);
     if let Some(bytes) = &form.max_body_bytes {
         said.max_body_bytes = bytes.value.0;
+    }
+    if let Some(bytes) = &form.max_response_bytes {
+        said.max_response_bytes = bytes.value.0;
     }
     said
 }

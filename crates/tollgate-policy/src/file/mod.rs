@@ -16,6 +16,7 @@ mod client_address;
 mod collections;
 mod diagnostic;
 pub mod duration;
+mod forwarding;
 mod gateway;
 mod identity;
 mod limits;

@@ -18,7 +18,7 @@ use super::test_case::TestCase;
 use super::test_forms::TestForm;
 use super::tests_section::tests;
 use super::upstreams::{UpstreamForm, socket, upstreams};
-use crate::settings::{DefaultRoute, Listener, ResetForm, Settings, TraceContext};
+use crate::settings::{DefaultRoute, GatewaySettings, Listener, ResetForm, Settings, TraceContext};
 use crate::{Hops, Mode};
 
 record! {
@@ -93,7 +93,9 @@ impl PolicyFile {
         };
         let limits = limits::limits(self.limits.as_ref(), &world, sink);
         let upstreams = upstreams(self.upstreams.as_ref(), sink);
-        let routes = routes(self.routes.as_ref(), &self.route_world(&names, trusts_proxies), sink);
+        let gateway = gateway(self.gateway.as_ref(), sink);
+        let route_world = self.route_world(&names, trusts_proxies, &gateway);
+        let routes = routes(self.routes.as_ref(), &route_world, sink);
         let listeners = listeners::listeners(self, sink);
         let settings = Settings {
             admin: self.admin(&listeners, sink),
@@ -113,7 +115,7 @@ impl PolicyFile {
                 self.retry_jitter.as_ref(),
                 sink,
             ),
-            gateway: gateway(self.gateway.as_ref(), sink),
+            gateway,
             access_log: access_log(self.access_log.as_ref(), sink),
             trace_context: self
                 .trace_context
@@ -124,7 +126,12 @@ impl PolicyFile {
         (settings, tests(self.tests.as_ref(), &names.limits, sink))
     }
 
-    fn route_world<'f>(&self, names: &'f Names, trusts_proxies: bool) -> RouteWorld<'f> {
+    fn route_world<'f>(
+        &self,
+        names: &'f Names,
+        trusts_proxies: bool,
+        defaults: &'f GatewaySettings,
+    ) -> RouteWorld<'f> {
         RouteWorld {
             limits: &names.limits,
             upstreams: &names.upstreams,
@@ -133,6 +140,7 @@ impl PolicyFile {
             gateway: !self.written.among(&["listen", "listeners"]).is_empty(),
             trusts_proxies,
             count_preflight: self.count_preflight.as_ref().is_none_or(|count| count.value),
+            defaults,
         }
     }
 

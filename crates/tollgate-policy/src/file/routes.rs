@@ -4,6 +4,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde_json::json;
 
 use super::collections::{AtLeastOne, Maybe, Named, OneOrMany, Short};
+use super::gateway::UpTo;
 use super::identity::{header_name, whose_word};
 use super::names::Known;
 use super::node::{Node, Value};
@@ -11,7 +12,7 @@ use super::paths::check_glob;
 use super::shape::{At, Shape, into_schema, record};
 use super::sink::Sink;
 use super::upstreams::is_host;
-use crate::settings::{Cost, From, HeaderMatch, Match, Route};
+use crate::settings::{Cost, From, GatewaySettings, HeaderMatch, Match, Route};
 
 record! {
     /// What a request meets. The first route that matches wins.
@@ -27,6 +28,10 @@ record! {
         optional upstream: String,
         /// Whether a CORS preflight is charged: true unless said otherwise.
         optional count_preflight: bool,
+        /// Largest request body, in bytes, or `unlimited`; that of `gateway` unless said otherwise.
+        optional max_body_bytes: UpTo,
+        /// Largest body of an answer, in bytes, or `unlimited`; that of `gateway` unless said otherwise.
+        optional max_response_bytes: UpTo,
     }
 }
 
@@ -96,6 +101,7 @@ pub(crate) struct RouteWorld<'f> {
     pub(crate) gateway: bool,
     pub(crate) trusts_proxies: bool,
     pub(crate) count_preflight: bool,
+    pub(crate) defaults: &'f GatewaySettings,
 }
 
 /// Most routes.
@@ -130,7 +136,13 @@ fn route(form: &At<RouteForm>, world: &RouteWorld<'_>, sink: &mut Sink<'_>) -> R
             .count_preflight
             .as_ref()
             .map_or(world.count_preflight, |count| count.value),
+        max_body_bytes: size(&route.max_body_bytes, world.defaults.max_body_bytes),
+        max_response_bytes: size(&route.max_response_bytes, world.defaults.max_response_bytes),
     }
+}
+
+fn size(own: &Option<At<UpTo>>, default: Option<u64>) -> Option<u64> {
+    own.as_ref().map_or(default, |own| own.value.0)
 }
 
 fn limits(

@@ -300,6 +300,8 @@ fn addresses() {
         ("mode: shadows", "1:7", "did you mean `shadow`?"),
         ("default: deny", "1:10", "`admit`, `refuse`"),
         ("gateway: { max_headers: 0 }", "1:25", "10 to 10000"),
+        ("client_address: { forwarding: { fields: x-real-ip } }", "1:41", "`x-forwarded`"),
+        ("client_address: { forwarding: { chain: prepend } }", "1:40", "`append`, `replace`"),
         ("gateway: { max_identity_body: 0 }", "1:31", "1 to 16777216"),
         ("gateway: { drain_timeout: 2d }", "1:27", "`1d`"),
         ("gateway: { max_connections_per_address: 0 }", "1:41", "1 or more, or `unlimited`"),

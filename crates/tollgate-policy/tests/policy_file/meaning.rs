@@ -12,7 +12,7 @@ use tollgate_policy::settings::{
     IdentityRef, JwtKeys, ListenAt, Listener, LogField, LogFormat, LogPart, LogSample, LogTarget,
     Missing, ResetForm, Secret, Share, Source, StoreSettings, TableRows, TraceContext,
 };
-use tollgate_policy::{ForwardedHeader, Hops, Mode};
+use tollgate_policy::{Chain, ForwardedHeader, Forwarding, Hops, Mode};
 
 use super::{meaning, with_limit};
 
@@ -374,4 +374,35 @@ fn spellings_that_can_only_mean_one_thing() {
     assert!(read.client_address.nat64);
     let user = &read.identities[0];
     assert_eq!((user.sources.len(), user.default.as_deref()), (2, Some("nobody")));
+}
+
+#[test]
+fn sizes_of_bodies_are_a_routes_own_or_the_gateways() {
+    let settings = meaning(
+        "gateway: { max_body_bytes: 10, max_response_bytes: 20 }\n\
+         routes:\n- { match: /a, limits: [] }\n\
+         - { match: /b, limits: [], max_body_bytes: 5, max_response_bytes: unlimited }\n",
+    )
+    .settings;
+    let sizes: Vec<_> = settings
+        .routes
+        .iter()
+        .map(|route| (route.max_body_bytes, route.max_response_bytes))
+        .collect();
+    assert_eq!(sizes, [(Some(10), Some(20)), (Some(5), None)]);
+}
+
+#[test]
+fn what_an_upstream_is_told() {
+    let said = |text: &str| {
+        let text = format!("client_address: {{ {text} }}\nroutes: []\n");
+        meaning(&text).settings.client_address.forwarding
+    };
+    assert_eq!(said(""), Forwarding::default());
+    assert!(Forwarding::default().x_forwarded && Forwarding::default().via);
+    let both = said("forwarding: { fields: [forwarded, x-forwarded], chain: replace }");
+    let wanted =
+        Forwarding { x_forwarded: true, forwarded: true, via: false, chain: Chain::Replace };
+    assert_eq!(both, wanted);
+    assert!(!said("forwarding: { fields: [] }").x_forwarded);
 }

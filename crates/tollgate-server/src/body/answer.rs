@@ -1,15 +1,17 @@
 //! The body of whatever the gateway answers: its own, or an upstream's.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 
-use super::{BodyError, Relay};
+use super::{BodyError, Bounded, Relay};
 use crate::access_log::Note;
 use crate::connection::Turn;
 use crate::gateway::Ticket;
+use crate::metrics::Metrics;
 
 /// Over HTTP/2 a body goes on in pieces of at most that many bytes: what is handed over is held, however small the client's
 /// window is.
@@ -32,6 +34,7 @@ pub(crate) struct ResponseBody {
 enum Content {
     Own(Bytes),
     Upstream(Relay),
+    Bounded(Box<Bounded>),
 }
 
 impl ResponseBody {
@@ -59,6 +62,17 @@ impl ResponseBody {
     pub(crate) fn with_note(mut self, note: Note) -> ResponseBody {
         self.note = note;
         self
+    }
+
+    /// As [`ResponseBody::upstream`], of at most `most` bytes.
+    pub(crate) fn bounded(
+        relay: Relay,
+        most: u64,
+        metrics: &Arc<Metrics>,
+        ticket: Option<Box<Ticket>>,
+    ) -> ResponseBody {
+        let bounded = Box::new(Bounded::new(relay, most, metrics));
+        ResponseBody::new(Content::Bounded(bounded), ticket)
     }
 
     /// Ends `turn` with this body.
@@ -104,6 +118,7 @@ impl Content {
         match self {
             Content::Own(bytes) => bytes.is_empty(),
             Content::Upstream(relay) => relay.is_end_stream(),
+            Content::Bounded(bounded) => bounded.is_end_stream(),
         }
     }
 
@@ -111,6 +126,7 @@ impl Content {
         match self {
             Content::Own(bytes) => SizeHint::with_exact(bytes.len() as u64),
             Content::Upstream(relay) => relay.size_hint(),
+            Content::Bounded(bounded) => bounded.size_hint(),
         }
     }
 
@@ -122,6 +138,7 @@ impl Content {
             Content::Own(bytes) if bytes.is_empty() => Poll::Ready(None),
             Content::Own(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
             Content::Upstream(relay) => Pin::new(relay).poll_frame(cx),
+            Content::Bounded(bounded) => Pin::new(&mut **bounded).poll_frame(cx),
         }
     }
 }

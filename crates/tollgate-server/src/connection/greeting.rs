@@ -3,6 +3,7 @@
 use std::io;
 
 use tokio_rustls::server::TlsStream;
+use tollgate_core::Timestamp;
 use tollgate_policy::ClientCertificate;
 
 use super::http2::PREFACE;
@@ -32,7 +33,7 @@ pub(super) enum Ended {
     /// The client went away, or did not agree.
     Gone,
     /// The client speaks what is not spoken here: it is told so.
-    Refused(Stream, Refusal),
+    Refused(Stream, fn(Timestamp) -> Refusal),
 }
 
 /// What the first bytes of a connection are.
@@ -81,7 +82,7 @@ pub(super) async fn greet(
     let first = First::see(&mut stream).await.map_err(|_| Ended::Gone)?;
     let Some(tls) = entrance.tls() else {
         if first == First::Tls {
-            return Err(Ended::Refused(stream, refusals::tls_in_the_clear()));
+            return Err(Ended::Refused(stream, refusals::tls_in_the_clear));
         }
         let http2 = first == First::Http2 && entrance.speaks_http2();
         let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
@@ -90,7 +91,7 @@ pub(super) async fn greet(
     };
     if first != First::Tls && stream.ahead().first().is_some_and(u8::is_ascii_uppercase) {
         metrics.shook(entrance.name(), Handshake::Plain);
-        return Err(Ended::Refused(stream, refusals::clear_at_tls()));
+        return Err(Ended::Refused(stream, refusals::clear_at_tls));
     }
     match shake(stream, tls).await {
         Ok(greeted) => {

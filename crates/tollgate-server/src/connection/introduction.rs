@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 use tollgate_http::proxy_protocol::{Malformed, Origin, Reader};
+use tollgate_store::Clock;
 
 use super::{Arrival, LAST_CALL, Stream};
 use crate::gateway::Gateway;
@@ -55,7 +56,8 @@ pub(crate) async fn introduce(
         Err(most) => {
             let (arrivals, metrics) = (gateway.arrivals(), gateway.metrics());
             let turned_away = (arrival.stream, arrival.entrance.scheme());
-            arrivals.turn_one_of_many_away(turned_away, (peer.ip(), most), metrics);
+            let now = gateway.timer().now();
+            arrivals.turn_one_of_many_away(turned_away, (peer.ip(), most), now, metrics);
             None
         }
     }

@@ -34,7 +34,7 @@ pub(super) async fn read_away(socket: &Socket) {
 
 /// Tells a client that its header took too long.
 pub(super) fn too_slow(socket: &Socket) {
-    socket.last_words(&refusals::too_slow());
+    socket.last_words(&refusals::too_slow(socket.now()));
 }
 
 /// Lets a client read that there is no place for it, though it may have sent a request already.

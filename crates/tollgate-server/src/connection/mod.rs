@@ -175,6 +175,7 @@ async fn begin(
         Ok(greeted) => Some(greeted),
         Err(Ended::Gone) => None,
         Err(Ended::Refused(stream, refusal)) => {
+            let refusal = refusal(pace.now());
             metrics.answered(refusal.status);
             // Whoever does not take it has lost nothing but an explanation.
             let _ = stream.try_write(&refusal.bytes);

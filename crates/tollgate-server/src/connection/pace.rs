@@ -10,6 +10,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
+use tollgate_core::Timestamp;
 use tollgate_policy::settings::GatewaySettings;
 use tollgate_store::{Clock, SystemClock};
 
@@ -21,6 +22,9 @@ const HEADER: u8 = 0;
 const BUSY: u8 = 1;
 /// Nothing has come since the last answer.
 const IDLE: u8 = 2;
+
+/// Most headers come in one piece of fewer bytes, in which no line end is looked for.
+const SHORT: usize = 1024;
 
 /// What a connection is doing, and since when.
 #[derive(Debug)]
@@ -34,6 +38,8 @@ pub(crate) struct Pace {
     /// Since when the client has not taken what was written; 0 where it has.
     blocked: AtomicU64,
     begun: AtomicBool,
+    /// The first line of the header that is waited for is there.
+    line: AtomicBool,
     unread: AtomicBool,
     /// The last answer was handed to the system whole.
     answered: AtomicBool,
@@ -96,6 +102,7 @@ impl Pace {
             since: AtomicU64::new(clock.now().as_micros()),
             blocked: AtomicU64::new(0),
             begun: AtomicBool::new(false),
+            line: AtomicBool::new(false),
             unread: AtomicBool::new(false),
             answered: AtomicBool::new(true),
             multiplexed: AtomicBool::new(false),
@@ -141,6 +148,7 @@ impl Pace {
         self.unread.store(body && !multiplexed, Ordering::Relaxed);
         self.phase.store(BUSY, Ordering::Relaxed);
         self.begun.store(false, Ordering::Relaxed);
+        self.line.store(false, Ordering::Relaxed);
         self.answered.store(false, Ordering::Relaxed);
         turns.inc();
         self.turns.fetch_add(1, Ordering::Relaxed);
@@ -161,6 +169,26 @@ impl Pace {
             _ => {}
         }
         self.begun.store(true, Ordering::Relaxed);
+    }
+
+    /// Looks whether `bytes`, which just came, end the first line of a header: so it is known what a header is too large for.
+    pub(super) fn look_for_a_line(&self, bytes: &[u8]) {
+        let header = self.phase.load(Ordering::Relaxed) == HEADER;
+        if header && !self.line.load(Ordering::Relaxed) {
+            // What is short is not what a header becomes too large by.
+            let line = bytes.len() < SHORT || bytes.contains(&b'\n');
+            self.line.store(line, Ordering::Relaxed);
+        }
+    }
+
+    /// The first line of the header that is waited for is there.
+    pub(super) fn has_a_line(&self) -> bool {
+        self.line.load(Ordering::Relaxed)
+    }
+
+    /// The moment by the clock that it keeps time by.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// The client took (`true`) or did not take what was written.

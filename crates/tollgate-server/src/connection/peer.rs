@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use http::HeaderValue;
 
 /// The other end of a connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Peer {
     /// Its address, an IPv4-mapped one as IPv4; none over a Unix socket.
     pub(crate) address: Option<IpAddr>,

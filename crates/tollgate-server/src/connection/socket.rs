@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tollgate_core::Timestamp;
 
 use super::Pace;
 use super::http2::Guard;
@@ -62,10 +63,16 @@ impl Socket {
         if !self.pace.is_between_answers() {
             return false;
         }
-        let Some(refusal) = refusals::in_full(head) else { return false };
+        let in_target = !self.pace.has_a_line();
+        let Some(refusal) = refusals::in_full(head, in_target, self.now()) else { return false };
         self.pace.left_unread();
         self.last_words(&refusal);
         true
+    }
+
+    /// The moment by the gateway's own clock.
+    pub(super) fn now(&self) -> Timestamp {
+        self.pace.now()
     }
 
     /// Writes at once what of `refusal` fits; nothing more is to follow.
@@ -129,6 +136,7 @@ impl AsyncRead for Socket {
         let read = Pin::new(&mut end.transport).poll_read(cx, buf);
         if buf.filled().len() > before {
             self.pace.heard();
+            self.pace.look_for_a_line(&buf.filled()[before..]);
             if let Err(flood) = end.check(&buf.filled()[before..], &self.metrics) {
                 return Poll::Ready(Err(flood));
             }

@@ -2,7 +2,7 @@
 //! and added to; anybody else's is replaced, and a `Forwarded` of theirs is dropped, because the upstream believes us.
 
 use http::header::{FORWARDED, HOST, HeaderMap, HeaderName, HeaderValue};
-use tollgate_policy::{ClientAddress, Hops};
+use tollgate_policy::{Chain, ClientAddress, Hops};
 
 use super::survey::{Field, Survey};
 use crate::connection::{Peer, Scheme};
@@ -19,13 +19,25 @@ pub(super) fn write(
     peer: &Peer,
     scheme: Scheme,
 ) {
-    let believed = peer.address.is_some_and(|address| settings.trusts(address))
-        || matches!(settings.hops, Hops::Count(_));
-    let before = if believed && survey.has(Field::ForwardedFor) { joined(headers) } else { None };
-    headers.insert(FOR, entry(before, peer));
+    let believed = settings.forwarding.chain == Chain::Append
+        && (peer.address.is_some_and(|address| settings.trusts(address))
+            || matches!(settings.hops, Hops::Count(_)));
     if !believed && survey.has(Field::Forwarded) {
         headers.remove(FORWARDED);
     }
+    if settings.forwarding.x_forwarded {
+        name(headers, survey, believed, peer, scheme);
+    } else if !believed {
+        for field in [FOR, PROTO, ORIGINAL_HOST] {
+            headers.remove(field);
+        }
+    }
+}
+
+/// Writes `X-Forwarded-*`, to what is there where its sender is `believed`.
+fn name(headers: &mut HeaderMap, survey: Survey, believed: bool, peer: &Peer, scheme: Scheme) {
+    let before = if believed && survey.has(Field::ForwardedFor) { joined(headers) } else { None };
+    headers.insert(FOR, entry(before, peer));
     if !believed || !survey.has(Field::ForwardedProto) {
         headers.insert(PROTO, HeaderValue::from_static(scheme.as_str()));
     }

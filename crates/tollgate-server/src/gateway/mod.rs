@@ -6,6 +6,7 @@ mod checks;
 mod client_gone;
 mod correlation;
 mod forwarded;
+mod forwarding;
 mod hop_by_hop;
 mod live;
 mod moments;
@@ -13,6 +14,7 @@ mod outgoing;
 mod own;
 mod passing;
 mod reading_ahead;
+mod sizes;
 mod survey;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -118,7 +120,7 @@ impl Gateway {
         let mut body = Inbound::new(incoming);
         let id = visit.request_id(&parts.headers);
         let mut note = visit.note(&parts, id.as_ref());
-        let mut response = match checks::fault(&parts, survey, &body, visit.live.settings()) {
+        let mut response = match checks::fault(&parts, survey, visit.live.settings()) {
             Some(fault) => visit.own(fault, &parts, body),
             None => {
                 visit.read_ahead(&parts, &mut body).await;

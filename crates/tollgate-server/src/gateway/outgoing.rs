@@ -8,7 +8,7 @@ use http::{Request, Version};
 use tollgate_policy::{ClientAddress, normalise};
 
 use super::survey::{Field, Survey};
-use super::{forwarded, hop_by_hop};
+use super::{forwarded, forwarding, hop_by_hop};
 use crate::body::Upload;
 use crate::connection::Client;
 
@@ -41,7 +41,10 @@ pub(super) fn prepare(
     parts.uri = target(&parts.uri);
     let old = parts.version != Version::HTTP_11;
     let upgrade = hop_by_hop::strip_request(&mut parts.headers, survey).filter(|_| !old);
-    forwarded::write(&mut parts.headers, survey, settings, &client.peer, client.scheme());
+    let told = forwarding::told(&parts.headers, settings, &client.peer);
+    forwarded::write(&mut parts.headers, survey, settings, &told, client.scheme());
+    let arrived = (client.scheme(), parts.version);
+    forwarding::write(&mut parts.headers, settings, told.address, arrived);
     if !survey.has(Field::Host) {
         // HTTP/1.1 asks for one; a client of HTTP/1.0 may have sent none.
         parts.headers.insert(HOST, HeaderValue::from_static(""));

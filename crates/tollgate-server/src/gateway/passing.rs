@@ -10,7 +10,7 @@ use tollgate_http::Problem;
 use super::caller::Caller;
 use super::outgoing::{self, Outgoing};
 use super::survey::{Field, Survey};
-use super::{Gateway, Live, Ticket, hop_by_hop, own, tunnel};
+use super::{Gateway, Live, Ticket, hop_by_hop, own, sizes, tunnel};
 use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
 use crate::connection::Client;
@@ -45,6 +45,10 @@ impl Visit<'_> {
             ticket.departure().leave();
             return self.failed(&SendError::Upload(failure), &caller, ticket);
         }
+        let sizes = self.live.sizes(ticket.route());
+        if sizes::exceeds(&body, sizes.request) {
+            return self.own(sizes::too_large(), &parts, body);
+        }
         let parent = self.trace(&mut parts.headers);
         note.with(|noted| {
             noted.traceparent = parent;
@@ -52,7 +56,7 @@ impl Visit<'_> {
             noted.departs();
         });
         let upgraded = parts.extensions.remove::<hyper::upgrade::OnUpgrade>();
-        let bounds = (self.live.settings().max_body_bytes, self.live.body_timeout());
+        let bounds = (sizes.request, self.live.body_timeout());
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
@@ -83,20 +87,26 @@ impl Visit<'_> {
                     };
                 }
                 hop_by_hop::strip(response.headers_mut(), survey);
-                self.relayed(response, ticket)
+                self.relayed(response, sizes.response, ticket, &caller)
             }
             Err(error) => self.failed(&error, &caller, ticket),
         }
     }
 
     /// The upstream's answer, with how the limits stand.
-    fn relayed(&self, mut response: Response<Relay>, ticket: Ticket) -> Response<ResponseBody> {
+    fn relayed(
+        &self,
+        mut response: Response<Relay>,
+        most: Option<u64>,
+        ticket: Ticket,
+        caller: &Caller,
+    ) -> Response<ResponseBody> {
         let random = self.gateway.random();
         self.live.responder.describe(ticket.decision(), random, response.headers_mut());
         // RFC 9110, 2.5: a version speaks of the sender of the message, and here that is us. With the upstream's 1.0 the
         // client's connection would be closed, too.
         *response.version_mut() = Version::HTTP_11;
-        response.map(|relay| ResponseBody::upstream(relay, ticket.until_sent()))
+        self.sized(response, most, ticket, caller)
     }
 
     fn failed(

@@ -16,6 +16,7 @@ pub(crate) fn settings() -> GatewaySettings {
         max_header_bytes: 64 * 1024,
         max_headers: 100,
         max_body_bytes: None,
+        max_response_bytes: None,
         max_identity_body: 64 * 1024,
         max_connections: 1_000,
         max_connections_per_address: None,

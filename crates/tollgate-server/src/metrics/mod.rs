@@ -123,6 +123,8 @@ pub struct Metrics {
     pub waiting: Gauge,
     /// Requests whose client went away while they waited.
     pub abandoned: Counter,
+    /// Upstreams' answers refused or cut off because they were larger than their route passes on.
+    pub responses_too_large: Counter,
     /// HTTP/2 streams reset because their client did not take the answer.
     pub stalled_streams: Counter,
 }
@@ -183,6 +185,7 @@ impl Metrics {
             in_flight: Gauge::default(),
             waiting: Gauge::default(),
             abandoned: Counter::default(),
+            responses_too_large: Counter::default(),
             stalled_streams: Counter::default(),
         };
         metrics.register_decisions();
@@ -249,6 +252,11 @@ impl Metrics {
             "requests_abandoned",
             "Requests whose client left while they waited",
             &self.abandoned,
+        );
+        add.metric(
+            "responses_too_large",
+            "Answers of upstreams refused or cut off because they were larger than max_response_bytes",
+            &self.responses_too_large,
         );
         add.metric(
             "http2_stalled_streams",
