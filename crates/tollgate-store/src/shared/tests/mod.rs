@@ -1,5 +1,6 @@
 //! Decisions of nodes that share a store.
 
+mod bound;
 mod cancelled;
 mod chance;
 mod estimates;
