@@ -36,9 +36,15 @@ pub(crate) fn upstream() -> SocketAddr {
 
 /// The whole answer to a GET; `None` where nobody listens.
 pub(crate) fn get(address: SocketAddr, path: &str) -> Option<String> {
+    get_with(address, path, "")
+}
+
+/// [`get`] with more header lines, each with its end.
+pub(crate) fn get_with(address: SocketAddr, path: &str, lines: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).ok()?;
     stream.set_read_timeout(Some(Duration::from_secs(20))).ok()?;
-    let head = format!("GET {path} HTTP/1.1\r\nhost: shop.example\r\nconnection: close\r\n\r\n");
+    let head =
+        format!("GET {path} HTTP/1.1\r\nhost: shop.example\r\n{lines}connection: close\r\n\r\n");
     stream.write_all(head.as_bytes()).ok()?;
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);

@@ -59,6 +59,12 @@ impl Running {
         self.address("admin=")
     }
 
+    /// Where its listener `name` is, of several.
+    #[track_caller]
+    pub(crate) fn listener(&self, name: &str) -> SocketAddr {
+        self.address(&format!("{name}="))
+    }
+
     #[track_caller]
     fn address(&self, field: &str) -> SocketAddr {
         let line = self.says("serving ");
