@@ -202,6 +202,8 @@ async fn multiplex(
     let stream = TcpStream::connect(gateway).await?;
     let name = tokio_rustls::rustls::pki_types::ServerName::try_from("localhost")?;
     let stream = connector.connect(name, stream).await?;
+    let presented = stream.get_ref().1.peer_certificates().and_then(<[_]>::first);
+    ledger.presented(presented.ok_or("no certificate")?);
     let (sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await?;
     let connection = tokio::spawn(connection);
     let streams: Vec<_> = (0..STREAMS)

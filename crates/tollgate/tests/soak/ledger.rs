@@ -1,6 +1,6 @@
 //! What the clients saw.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -26,6 +26,8 @@ struct Seen {
     lost: Vec<(SystemTime, String)>,
     /// What nothing excuses.
     wrong: Vec<String>,
+    /// The certificates that the gateway presented.
+    certificates: BTreeSet<Vec<u8>>,
     /// When a service was dying or dead.
     troubles: Vec<(SystemTime, SystemTime)>,
 }
@@ -55,6 +57,19 @@ impl Ledger {
 
     pub(crate) fn wrong(&self, client: &'static str, what: String) {
         self.seen().wrong.push(format!("{client}: {what}"));
+    }
+
+    /// The gateway presented this certificate.
+    pub(crate) fn presented(&self, certificate: &[u8]) {
+        let mut seen = self.seen();
+        if !seen.certificates.contains(certificate) {
+            seen.certificates.insert(certificate.to_owned());
+        }
+    }
+
+    /// How many certificates the gateway presented.
+    pub(crate) fn certificates(&self) -> usize {
+        self.seen().certificates.len()
     }
 
     /// The limit took a request.

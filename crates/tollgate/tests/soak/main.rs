@@ -60,4 +60,6 @@ fn mixed_load_through_deaths_and_reloads() {
     stage.assert_descriptors_are_given_back();
     stage.assert_slot_is_free();
     stage.assert_reloaded(&troubles);
+    let (presented, renewals) = (ledger.certificates() as u64, troubles.renewals);
+    assert!(presented * 2 >= renewals, "{renewals} certificates, of which {presented} were seen");
 }

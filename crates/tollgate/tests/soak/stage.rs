@@ -42,7 +42,7 @@ pub(crate) struct Stage {
 pub(crate) struct Troubles {
     killed: u64,
     reloads: u64,
-    renewals: u64,
+    pub(crate) renewals: u64,
 }
 
 impl fmt::Display for Troubles {
