@@ -17,7 +17,8 @@ identity: { who: [{ json: /a/0 }, { form: a }] }
 limits: { it: { key: [who], missing: share, fixed_window: { limit: 1, window: 1m } } }
 routes: [{ limits: [it] }]
 ";
-    let settings = read("policy.yaml", text, &Surroundings::new(Path::new("."))).expect("valid").settings;
+    let settings =
+        read("policy.yaml", text, &Surroundings::new(Path::new("."))).expect("valid").settings;
     Policy::compile(settings).expect("a policy")
 });
 

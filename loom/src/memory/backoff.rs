@@ -2,7 +2,7 @@
 
 /// Without count: loom looks at every order anyway.
 #[derive(Debug, Default)]
-pub(crate) struct Backoff;
+pub(crate) struct Backoff {}
 
 impl Backoff {
     /// The other's turn.
