@@ -28,7 +28,13 @@ pub(crate) struct Node<S> {
 impl Node<RedisStore> {
     /// A node on the store at `url`, which allows so many requests within days.
     pub(crate) fn start(url: &str, allowed: u64) -> Node<RedisStore> {
-        let store = RedisStore::start(&options(url)).expect("a store");
+        Node::within(url, options(url).budget, allowed)
+    }
+
+    /// The same, with a budget of its own.
+    pub(crate) fn within(url: &str, budget: Duration, allowed: u64) -> Node<RedisStore> {
+        let options = RedisOptions { budget, ..options(url) };
+        let store = RedisStore::start(&options).expect("a store");
         let node = Node::of(store, allowed, OnStoreFailure::default());
         node.ready();
         node
