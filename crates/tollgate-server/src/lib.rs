@@ -18,6 +18,7 @@ mod gateway;
 mod gateway_store;
 pub mod metrics;
 mod options;
+mod plain;
 mod policy_file;
 mod reload;
 mod serve;

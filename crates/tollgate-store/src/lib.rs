@@ -13,6 +13,8 @@ mod registry;
 #[cfg(feature = "redis")]
 mod shared;
 mod sharing;
+#[cfg(feature = "redis")]
+pub mod tls;
 
 pub use clock::{
     CachedClock, Clock, ManualClock, Stopwatch, SystemClock, Uptime, monotonic_micros,
@@ -25,12 +27,14 @@ pub use limiter::{DirectLimiter, KeyedLimiter, Refused, UnsupportedLimit};
 pub use memory::{MemoryOptions, MemoryStore, Usage};
 #[cfg(feature = "redis")]
 pub use redis::{
-    Credentials, Endpoint, Identity, RedisObserved, RedisOptions, RedisOptionsError, RedisStore,
-    Secret, ServersObserved, TlsOptions, Topology, Trust, Unsupported,
+    Credentials, Endpoint, RedisObserved, RedisOptions, RedisOptionsError, RedisStore, Secret,
+    ServersObserved, Topology, Unsupported,
 };
 #[cfg(feature = "redis")]
 pub use shared::{BreakerState, LATENCY_BOUNDS, LeasesObserved, NodeObserved, SharedStore};
 pub use sharing::{OnStoreFailure, Sharing, Source, SyncMode};
+#[cfg(feature = "redis")]
+pub use tls::{Identity, TlsOptions, Trust};
 
 /// Counts of a memory store in a file, so that a restart gives no second quota.
 pub mod snapshot {

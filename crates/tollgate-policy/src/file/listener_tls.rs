@@ -12,7 +12,7 @@ const MOST: usize = 1_000;
 record! {
     /// TLS at a listener. Files are read again when they change and at SIGHUP; a pair that is broken or has expired does not
     /// take the place of one that works.
-    ListenerTlsForm, "`tls`" {
+    ListenerTlsForm, "a listener's `tls`" {
         /// Certificates with their keys. The name that a client asks for chooses among them; the first is for any other.
         required certificates: Vec<At<ListenerCertificateForm>>,
         /// Certificates that clients may or must show. Without it they are not asked for one.

@@ -66,7 +66,7 @@ record! {
 
 record! {
     /// How a server proves who it is.
-    TlsForm, "`tls`" {
+    TlsForm, "a store's `tls`" {
         /// A PEM file of authorities to trust in place of the system's; beside the policy unless absolute.
         optional ca: String,
         /// A PEM file with our own certificate, for a server that asks for one; with `key`.

@@ -6,8 +6,9 @@ use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, TcpStream, UnixListener};
 
+use crate::plain::Plain;
 use crate::server::{BoundSocket, hold_off};
 use crate::systemd::InheritedSocket;
 
@@ -17,19 +18,11 @@ const LOOK: usize = 2048;
 /// A client's end. What a connection begins with can be looked at before somebody reads it.
 #[derive(Debug)]
 pub(crate) struct Stream {
-    socket: Kind,
+    socket: Plain,
     /// What was read and looked at.
     ahead: Vec<u8>,
     /// How much of that somebody has read since.
     taken: usize,
-}
-
-#[derive(Debug)]
-enum Kind {
-    /// From an address.
-    Tcp(TcpStream),
-    /// From this machine.
-    Unix(UnixStream),
 }
 
 /// Where streams come from.
@@ -81,16 +74,16 @@ impl Acceptor {
         match &self.queue {
             Queue::Tcp(listener) => listener
                 .poll_accept(cx)
-                .map_ok(|(stream, peer)| (Stream::new(Kind::Tcp(stream)), Some(peer))),
+                .map_ok(|(stream, peer)| (Stream::new(Plain::Tcp(stream)), Some(peer))),
             Queue::Unix(listener) => listener
                 .poll_accept(cx)
-                .map_ok(|(stream, _)| (Stream::new(Kind::Unix(stream)), None)),
+                .map_ok(|(stream, _)| (Stream::new(Plain::Unix(stream)), None)),
         }
     }
 }
 
 impl Stream {
-    fn new(socket: Kind) -> Stream {
+    fn new(socket: Plain) -> Stream {
         Stream { socket, ahead: Vec::new(), taken: 0 }
     }
 
@@ -105,7 +98,7 @@ impl Stream {
         self.ahead.resize(before + LOOK, 0);
         let mut buf = ReadBuf::new(&mut self.ahead[before..]);
         let socket = &mut self.socket;
-        let read = std::future::poll_fn(|cx| socket.poll_read(cx, &mut buf)).await;
+        let read = std::future::poll_fn(|cx| Pin::new(&mut *socket).poll_read(cx, &mut buf)).await;
         let length = buf.filled().len();
         self.ahead.truncate(before + length);
         read.map(|()| length)
@@ -113,7 +106,7 @@ impl Stream {
 
     /// Sends small answers at once. Without it they wait for the client's acknowledgement; they are only slower then.
     pub(crate) fn set_nodelay(&self) {
-        if let Kind::Tcp(stream) = &self.socket {
+        if let Plain::Tcp(stream) = &self.socket {
             let _ = stream.set_nodelay(true);
         }
     }
@@ -121,16 +114,16 @@ impl Stream {
     /// The socket, where it has an address.
     pub(super) fn as_tcp(&self) -> Option<&TcpStream> {
         match &self.socket {
-            Kind::Tcp(stream) => Some(stream),
-            Kind::Unix(_) => None,
+            Plain::Tcp(stream) => Some(stream),
+            Plain::Unix(_) => None,
         }
     }
 
     /// Writes at once what fits.
     pub(crate) fn try_write(&self, bytes: &[u8]) -> io::Result<usize> {
         match &self.socket {
-            Kind::Tcp(stream) => stream.try_write(bytes),
-            Kind::Unix(stream) => stream.try_write(bytes),
+            Plain::Tcp(stream) => stream.try_write(bytes),
+            Plain::Unix(stream) => stream.try_write(bytes),
         }
     }
 
@@ -139,8 +132,8 @@ impl Stream {
         const ANY: Interest = Interest::READABLE.add(Interest::WRITABLE).add(Interest::ERROR);
         let mut cx = Context::from_waker(Waker::noop());
         let ready = match &self.socket {
-            Kind::Tcp(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
-            Kind::Unix(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
+            Plain::Tcp(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
+            Plain::Unix(stream) => pin!(stream.ready(ANY)).poll(&mut cx),
         };
         match ready {
             Poll::Ready(Ok(ready)) => {
@@ -148,25 +141,6 @@ impl Stream {
             }
             Poll::Ready(Err(_)) => true,
             Poll::Pending => false,
-        }
-    }
-}
-
-/// Runs `$run` on whatever stream it is.
-macro_rules! either {
-    ($stream:expr, $inner:ident => $run:expr) => {
-        match &mut $stream.get_mut().socket {
-            Kind::Tcp($inner) => $run,
-            Kind::Unix($inner) => $run,
-        }
-    };
-}
-
-impl Kind {
-    fn poll_read(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Kind::Tcp(inner) => Pin::new(inner).poll_read(cx, buf),
-            Kind::Unix(inner) => Pin::new(inner).poll_read(cx, buf),
         }
     }
 }
@@ -179,7 +153,7 @@ impl AsyncRead for Stream {
     ) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         if this.ahead.is_empty() {
-            return this.socket.poll_read(cx, buf);
+            return Pin::new(&mut this.socket).poll_read(cx, buf);
         }
         let ahead = this.ahead();
         let length = ahead.len().min(buf.remaining());
@@ -198,7 +172,7 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        either!(self, inner => Pin::new(inner).poll_write(cx, buf))
+        Pin::new(&mut self.get_mut().socket).poll_write(cx, buf)
     }
 
     fn poll_write_vectored(
@@ -206,18 +180,18 @@ impl AsyncWrite for Stream {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        either!(self, inner => Pin::new(inner).poll_write_vectored(cx, bufs))
+        Pin::new(&mut self.get_mut().socket).poll_write_vectored(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
-        true
+        self.socket.is_write_vectored()
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        either!(self, inner => Pin::new(inner).poll_flush(cx))
+        Pin::new(&mut self.get_mut().socket).poll_flush(cx)
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        either!(self, inner => Pin::new(inner).poll_shutdown(cx))
+        Pin::new(&mut self.get_mut().socket).poll_shutdown(cx)
     }
 }

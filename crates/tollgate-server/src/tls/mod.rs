@@ -1,6 +1,5 @@
 //! TLS at a listener: certificates chosen by the name that a client asks for, read again without a dropped connection.
 
-mod error;
 mod names;
 mod pair;
 mod resolver;
@@ -12,18 +11,18 @@ use arc_swap::ArcSwap;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::crypto::{CryptoProvider, ring};
 use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::server::danger::ClientCertVerifier;
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 use tollgate_policy::settings::{ClientAuthorities, Listener, ListenerTls};
+use tollgate_store::tls::certificates;
 use tollgate_store::{Clock, SystemClock};
 
 use pair::Pair;
 use resolver::Resolver;
 
-pub use error::TlsError;
 pub(crate) use names::names_of;
+pub use tollgate_store::tls::TlsError;
 
 /// What HTTP/2 is called in a handshake.
 pub(crate) const H2: &[u8] = b"h2";
@@ -118,7 +117,7 @@ impl Tls {
             pairs.push(match (Pair::read(files), known) {
                 (Ok(new), Some(known)) if new.is_same(known) => Arc::clone(known),
                 (Ok(new), Some(known)) if new.has_expired(now()) && !known.has_expired(now()) => {
-                    kept.push(TlsError::new(&files.certificate, "it has expired"));
+                    kept.push(TlsError::file(&files.certificate, "it has expired"));
                     Arc::clone(known)
                 }
                 (Ok(new), _) => Arc::new(new),
@@ -145,7 +144,7 @@ impl Live {
     ) -> Result<Live, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let file = pairs.first().map_or(Path::new(""), |pair| pair.file());
-        let failed = |error| TlsError::new(file, error);
+        let failed = |error| TlsError::file(file, error);
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(failed)?;
@@ -166,21 +165,14 @@ impl Live {
 fn read_clients(
     settings: &ClientAuthorities,
 ) -> Result<(ClientAuthorities, Vec<CertificateDer<'static>>), TlsError> {
-    let file = &settings.authorities;
-    let all = CertificateDer::pem_file_iter(file)
-        .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-        .map_err(|error| TlsError::new(file, error))?;
-    if all.is_empty() {
-        return Err(TlsError::new(file, "there is no certificate in it"));
-    }
-    Ok((settings.clone(), all))
+    Ok((settings.clone(), certificates(&settings.authorities)?))
 }
 
 fn verifier(
     (settings, authorities): &(ClientAuthorities, Vec<CertificateDer<'static>>),
     provider: &Arc<CryptoProvider>,
 ) -> Result<Arc<dyn ClientCertVerifier>, TlsError> {
-    let failed = |error: &dyn std::fmt::Display| TlsError::new(&settings.authorities, error);
+    let failed = |error: &dyn std::fmt::Display| TlsError::file(&settings.authorities, error);
     let mut roots = RootCertStore::empty();
     for authority in authorities {
         roots.add(authority.clone()).map_err(|error| failed(&error))?;

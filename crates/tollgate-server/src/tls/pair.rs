@@ -4,10 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::pem::PemObject;
-use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::sign::CertifiedKey;
 use tollgate_policy::settings::CertificateFiles;
+use tollgate_store::tls::{certificates, private_key};
 
 use super::TlsError;
 use super::names::{expiry_of, names_of};
@@ -25,19 +24,16 @@ pub(super) struct Pair {
 impl Pair {
     pub(super) fn read(files: &CertificateFiles) -> Result<Pair, TlsError> {
         let file = files.certificate.as_path();
-        let chain = CertificateDer::pem_file_iter(file)
-            .and_then(Iterator::collect::<Result<Vec<_>, _>>)
-            .map_err(|error| TlsError::new(file, error))?;
+        let chain = certificates(file)?;
         let Some(own) = chain.first() else {
-            return Err(TlsError::new(file, "there is no certificate in it"));
+            return Err(TlsError::file(file, "it has no certificate in it"));
         };
         let (Some(names), Some(expires)) = (names_of(own), expiry_of(own)) else {
-            return Err(TlsError::new(file, "the first certificate in it is malformed"));
+            return Err(TlsError::file(file, "the first certificate in it is malformed"));
         };
-        let key = PrivateKeyDer::from_pem_file(&files.key)
-            .map_err(|error| TlsError::new(&files.key, error))?;
+        let key = private_key(&files.key)?;
         let certified = CertifiedKey::from_der(chain, key, &ring::default_provider())
-            .map_err(|error| TlsError::new(&files.key, error))?;
+            .map_err(|error| TlsError::file(&files.key, error))?;
         let certified = Arc::new(certified);
         Ok(Pair { files: files.clone(), certified, names: names.dns_names, expires })
     }

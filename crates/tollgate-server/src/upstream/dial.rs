@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use rustix::io::Errno;
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::rustls;
+use tollgate_store::tls::TlsError;
 
 use super::server::Server;
 use super::stream::{Plain, Stream};
-use super::tls::{self, Tls, TlsError};
+use super::tls::{self, Tls};
 
 /// One address that a server answers at.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

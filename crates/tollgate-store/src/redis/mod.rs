@@ -38,10 +38,7 @@ use counter::Counter;
 use key::Names;
 use observed::Counts;
 pub use observed::RedisObserved;
-pub use options::{
-    Credentials, Endpoint, Identity, RedisOptions, RedisOptionsError, Secret, TlsOptions, Topology,
-    Trust,
-};
+pub use options::{Credentials, Endpoint, RedisOptions, RedisOptionsError, Secret, Topology};
 use plan::{Amount, Ask, Plan, check_period};
 use scripts::Library;
 pub(crate) use servers::Deadline;

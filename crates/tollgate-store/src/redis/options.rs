@@ -1,12 +1,13 @@
 //! Where the shared store is and how to speak to it.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 mod error;
 mod url;
 
+use crate::tls::TlsOptions;
 pub use error::RedisOptionsError;
 
 /// How to reach the shared store, and how much it may cost.
@@ -178,36 +179,6 @@ impl fmt::Debug for Credentials {
             .field("password", &password)
             .finish()
     }
-}
-
-/// How a connection is encrypted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TlsOptions {
-    /// Whose certificates are trusted.
-    pub trust: Trust,
-    /// Our own certificate, for servers that ask for one.
-    pub identity: Option<Identity>,
-}
-
-/// Whose certificates are trusted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Trust {
-    /// Those that this machine trusts.
-    #[default]
-    System,
-    /// Those that authorities in this PEM file signed, and no others.
-    Authorities(PathBuf),
-    /// Any: the connection is encrypted, and nobody knows to whom.
-    Anyone,
-}
-
-/// Our own certificate.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Identity {
-    /// A PEM file with the certificate, and those that lead to its authority.
-    pub certificate: PathBuf,
-    /// A PEM file with its private key.
-    pub key: PathBuf,
 }
 
 /// Bytes that no output shows.

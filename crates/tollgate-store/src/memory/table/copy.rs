@@ -52,31 +52,8 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::memory::KeyHash;
-    use crate::memory::table::{Inserted, Judge, Width};
-
-    /// Lets nothing go.
-    struct Keeps;
-
-    impl Judge for Keeps {
-        fn fresh_at(&self, _: [u64; 2]) -> Option<u64> {
-            Some(u64::MAX)
-        }
-
-        fn keeps(&self, _: u64) -> bool {
-            true
-        }
-    }
-
-    fn hash(number: u64) -> KeyHash {
-        let mixed = |seed: u64| {
-            let mut mixed = number.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            u128::from(mixed ^ (mixed >> 31))
-        };
-        KeyHash::from_u128(mixed(1) << 64 | mixed(1 << 32))
-    }
+    use crate::memory::table::testing::{Keeps, hash};
+    use crate::memory::table::{Inserted, Width};
 
     fn insert(table: &Table, number: u64) {
         while table.insert(hash(number), [number, number]) == Inserted::TooFull {

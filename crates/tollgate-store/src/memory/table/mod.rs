@@ -15,6 +15,8 @@ mod prefetch;
 mod rebuild;
 mod space;
 mod sweep;
+#[cfg(test)]
+mod testing;
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 

@@ -1,6 +1,7 @@
 //! Tests of the options' URLs.
 
 use super::*;
+use crate::tls::{Identity, Trust};
 
 fn tcp(host: &str, port: u16) -> Endpoint {
     Endpoint::Tcp { host: host.into(), port }

@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{
-    Credentials, Endpoint, Identity, RedisOptions, RedisOptionsError, TlsOptions, Topology, Trust,
-};
+use super::{Credentials, Endpoint, RedisOptions, RedisOptionsError, Topology};
+use crate::tls::{Identity, TlsOptions, Trust};
 
 /// What a scheme stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]

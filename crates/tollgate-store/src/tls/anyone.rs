@@ -1,4 +1,4 @@
-//! A policy that says `insecure: true` believes whoever answers.
+//! Whoever says so believes whoever answers.
 
 use std::sync::Arc;
 
