@@ -2,8 +2,8 @@
 
 use std::io::{self, Write};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, TrySendError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
@@ -19,6 +19,8 @@ const LAST: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Lines {
     writer: Writer,
+    /// Nothing more is said: the thread ends when nothing waits.
+    ended: Arc<AtomicBool>,
     /// Has no sender any more when all is written.
     written: Receiver<()>,
 }
@@ -26,6 +28,7 @@ pub(crate) struct Lines {
 /// Takes lines, and never waits.
 #[derive(Clone, Debug)]
 pub(crate) struct Writer {
+    /// Nothing instead of a line only wakes the thread.
     lines: SyncSender<Option<Vec<u8>>>,
     lost: Arc<AtomicU64>,
 }
@@ -39,12 +42,13 @@ impl Lines {
         let (lines, waiting) = sync_channel(WAITING);
         let (end, written) = sync_channel(0);
         let writer = Writer { lines, lost: Arc::default() };
-        let lost = Arc::clone(&writer.lost);
+        let queue = Queue { waiting, ended: Arc::default(), lost: Arc::clone(&writer.lost) };
+        let ended = Arc::clone(&queue.ended);
         thread::Builder::new().name("log".to_owned()).spawn(move || {
-            write(stream, &waiting, &lost);
+            queue.write(stream);
             drop::<SyncSender<()>>(end);
         })?;
-        Ok(Lines { writer, written })
+        Ok(Lines { writer, ended, written })
     }
 
     /// Takes lines for them.
@@ -55,25 +59,50 @@ impl Lines {
 
 impl Drop for Lines {
     fn drop(&mut self) {
-        // A full queue has no room for the end either, and then nobody reads.
-        if self.writer.lines.try_send(None).is_ok() {
-            // Nothing is ever sent: it ends with the thread, or when the time is over.
-            let _ = self.written.recv_timeout(LAST);
-        }
+        self.ended.store(true, Ordering::SeqCst);
+        // A thread that waits for lines has to be woken; where the queue is full, it does not wait.
+        let _ = self.writer.lines.try_send(None);
+        // Nothing is ever sent: it ends with the thread, or when the time is over.
+        let _ = self.written.recv_timeout(LAST);
     }
 }
 
-/// Writes what waits, until the end.
-fn write(mut stream: impl Write, waiting: &Receiver<Option<Vec<u8>>>, lost: &AtomicU64) {
-    while let Ok(Some(line)) = waiting.recv() {
-        // A line that the stream does not take is lost as well.
-        if stream.write_all(&line).is_err() {
-            lost.fetch_add(1, Ordering::Relaxed);
-            continue;
+/// The thread's end of the lines.
+struct Queue {
+    waiting: Receiver<Option<Vec<u8>>>,
+    ended: Arc<AtomicBool>,
+    lost: Arc<AtomicU64>,
+}
+
+impl Queue {
+    /// Writes what waits, until nothing more comes.
+    fn write(&self, mut stream: impl Write) {
+        while let Some(line) = self.next() {
+            // A line that the stream does not take is lost as well.
+            if stream.write_all(&line).is_err() {
+                self.lost.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            let gap = self.lost.swap(0, Ordering::Relaxed);
+            if gap > 0 && writeln!(stream, "... lines of the log that were lost: {gap}").is_err() {
+                self.lost.fetch_add(gap, Ordering::Relaxed);
+            }
         }
-        let gap = lost.swap(0, Ordering::Relaxed);
-        if gap > 0 && writeln!(stream, "... lines of the log that were lost: {gap}").is_err() {
-            lost.fetch_add(gap, Ordering::Relaxed);
+    }
+
+    /// The next line; none when all that was said before the end is written.
+    fn next(&self) -> Option<Vec<u8>> {
+        loop {
+            let found = match self.waiting.try_recv() {
+                Ok(found) => found,
+                Err(TryRecvError::Empty) if !self.ended.load(Ordering::SeqCst) => {
+                    self.waiting.recv().ok()?
+                }
+                Err(_) => return None,
+            };
+            if found.is_some() {
+                return found;
+            }
         }
     }
 }
@@ -148,9 +177,6 @@ mod tests {
             lines.writer().write_all(b"x\n").expect("it never fails");
         }
         drop(stuck);
-        while lines.writer.lost.load(Ordering::Relaxed) > 0 {
-            thread::yield_now();
-        }
         drop(lines);
         let text = written(&stream);
         let gap = WAITING + 10 - text.matches("x\n").count();
