@@ -6,6 +6,7 @@ mod drain;
 mod inbound;
 mod relay;
 mod silence;
+mod trailers;
 mod upload;
 
 pub(crate) use answer::ResponseBody;

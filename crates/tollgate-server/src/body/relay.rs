@@ -9,7 +9,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 
-use super::{BodyError, Silence};
+use super::{BodyError, Silence, trailers};
 use crate::metrics::UpstreamError;
 use crate::upstream::Lease;
 
@@ -61,7 +61,7 @@ impl Body for Relay {
             Poll::Ready(Some(Ok(frame))) => {
                 this.silence.heard();
                 this.give_back_at_the_end();
-                Poll::Ready(Some(Ok(frame)))
+                Poll::Ready(Some(Ok(trailers::sound(frame))))
             }
             Poll::Ready(Some(Err(error))) => {
                 this.blame(UpstreamError::Broken);

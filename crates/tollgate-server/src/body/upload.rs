@@ -10,7 +10,7 @@ use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use tollgate_store::{Clock, SystemClock};
 
-use super::{BodyError, Inbound, Silence};
+use super::{BodyError, Inbound, Silence, trailers};
 use crate::connection::Pace;
 
 /// A request's body. One that is empty costs nothing.
@@ -120,7 +120,7 @@ impl Streamed {
             return Err(BodyError::TooLarge);
         };
         self.left = left;
-        Ok(frame)
+        Ok(trailers::sound(frame))
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BodyError>>> {

@@ -6,7 +6,7 @@ use http::{HeaderValue, Method, StatusCode, Uri, Version};
 use tollgate_http::{Answer, Problem};
 use tollgate_policy::settings::GatewaySettings;
 
-use super::hop_by_hop::is_plainly_coded;
+use super::framing::is_plainly_coded;
 use super::survey::{Field, Survey};
 
 /// The answer to a request that is not even decided; `None` where it is sound. `survey` is of its fields.

@@ -17,14 +17,6 @@ const NEVER: [(Field, HeaderName); 8] = [
     (Field::Upgrade, header::UPGRADE),
 ];
 
-/// Whether the body comes in no transfer coding, or in `chunked` once: all that this gateway can undo. Any other coding would
-/// be passed on unnamed.
-pub(super) fn is_plainly_coded(headers: &HeaderMap) -> bool {
-    let mut codings = members(headers, &header::TRANSFER_ENCODING);
-    codings.next().is_none_or(|coding| coding.eq_ignore_ascii_case("chunked"))
-        && codings.next().is_none()
-}
-
 /// Removes what concerns the connection only. Answers the protocol that the sender would upgrade to, where it asks for one
 /// that may be passed on: never h2c, because its requests would go past every limit.
 ///
@@ -75,7 +67,11 @@ fn lists(headers: &HeaderMap, name: &HeaderName, member: &str) -> bool {
     })
 }
 
-fn members<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+/// The comma-separated members of all lines of `name`.
+pub(super) fn members<'a>(
+    headers: &'a HeaderMap,
+    name: &HeaderName,
+) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim)
 }
@@ -166,20 +162,6 @@ mod tests {
         let survey = Survey::of(&map);
         strip(&mut map, survey);
         assert!(map.is_empty());
-    }
-
-    #[test]
-    fn codings_that_can_be_undone() {
-        let plain = |lines: &[&str]| {
-            let lines: Vec<_> = lines.iter().map(|line| ("transfer-encoding", *line)).collect();
-            is_plainly_coded(&headers(&lines))
-        };
-        assert!(plain(&[]));
-        assert!(plain(&["Chunked"]));
-        assert!(!plain(&["gzip, chunked"]));
-        assert!(!plain(&["chunked", "chunked"]));
-        assert!(!plain(&["chunked", ""]));
-        assert!(!plain(&["chunked;q=1"]));
     }
 
     #[test]

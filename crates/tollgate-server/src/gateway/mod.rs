@@ -7,6 +7,7 @@ mod client_gone;
 mod correlation;
 mod forwarded;
 mod forwarding;
+mod framing;
 mod hop_by_hop;
 mod live;
 mod moments;

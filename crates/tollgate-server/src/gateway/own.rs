@@ -8,7 +8,7 @@ use http::{Response, StatusCode, Version};
 use tollgate_http::{Answer, Problem};
 
 use super::caller::Caller;
-use super::hop_by_hop;
+use super::framing;
 use super::passing::Visit;
 use crate::body::{Inbound, ResponseBody, UploadFailure, drain};
 use crate::upstream::SendError;
@@ -28,7 +28,7 @@ impl Visit<'_> {
         if body.has_come() || parts.version == Version::HTTP_2 {
             return response;
         }
-        let sure = hop_by_hop::is_plainly_coded(&parts.headers);
+        let sure = framing::is_plainly_coded(&parts.headers);
         if body.is_short() && sure && !parts.headers.contains_key(EXPECT) {
             let pace = Arc::clone(&self.client.pace);
             tokio::spawn(drain(body.rest(), self.live.body_timeout(), pace));

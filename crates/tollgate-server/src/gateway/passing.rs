@@ -9,8 +9,8 @@ use tollgate_http::Problem;
 
 use super::caller::Caller;
 use super::outgoing::{self, Outgoing};
-use super::survey::{Field, Survey};
-use super::{Gateway, Live, Ticket, hop_by_hop, own, sizes, tunnel};
+use super::survey::Survey;
+use super::{Gateway, Live, Ticket, framing, hop_by_hop, own, sizes, tunnel};
 use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
 use crate::connection::Client;
@@ -70,9 +70,7 @@ impl Visit<'_> {
         match answer {
             Ok(mut response) => {
                 let survey = Survey::of(response.headers());
-                if survey.has(Field::TransferEncoding)
-                    && !hop_by_hop::is_plainly_coded(response.headers())
-                {
+                if !framing::is_plain(response.headers(), survey) {
                     return self.failed(&SendError::Unasked, &caller, ticket);
                 }
                 ticket.status(response.status());

@@ -1,13 +1,18 @@
 //! The same request in the forms of HTTP/1.1 (a target and a Host) and HTTP/2 (a whole URI, nothing of a connection).
 
-use http::header::{CONNECTION, HOST, HeaderValue, UPGRADE};
+use http::header::{CONNECTION, CONTENT_LENGTH, HOST, HeaderValue, TRANSFER_ENCODING, UPGRADE};
 use http::uri::{Authority, Parts, PathAndQuery, Scheme};
 use http::{Request, Uri, Version};
+use http_body::Body;
 
 use super::dial::Endpoint;
 
 /// As HTTP/1.1 has it. It comes so already, unless it was to go over HTTP/2 before.
-pub(super) fn for_http1<B>(mut request: Request<B>) -> Request<B> {
+pub(super) fn for_http1<B: Body>(mut request: Request<B>) -> Request<B> {
+    if !request.body().is_end_stream() && !request.headers().contains_key(CONTENT_LENGTH) {
+        // hyper sends no body of unknown length with a GET, unless it is told to.
+        request.headers_mut().insert(TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
+    }
     let Some(authority) = request.uri().authority() else { return request };
     if let Ok(host) = HeaderValue::from_str(authority.as_str()) {
         request.headers_mut().insert(HOST, host);
@@ -19,7 +24,14 @@ pub(super) fn for_http1<B>(mut request: Request<B>) -> Request<B> {
 
 /// As HTTP/2 has it. A protocol that the client would upgrade to is left out: a server need not upgrade, and over HTTP/2
 /// cannot.
-pub(super) fn for_http2<B>(mut request: Request<B>, secure: bool, at: &Endpoint) -> Request<B> {
+pub(super) fn for_http2<B: Body>(
+    mut request: Request<B>,
+    secure: bool,
+    at: &Endpoint,
+) -> Request<B> {
+    if !request.body().is_end_stream() {
+        request.headers_mut().remove(TRANSFER_ENCODING);
+    }
     if request.uri().authority().is_some() {
         return request;
     }
@@ -53,16 +65,19 @@ fn target(uri: &Uri) -> PathAndQuery {
 
 #[cfg(test)]
 mod tests {
+    use bytes::Bytes;
+    use http_body_util::{Empty, Full};
+
     use super::*;
 
-    fn request(uri: &str, host: &str) -> Request<()> {
+    fn request(uri: &str, host: &str) -> Request<Empty<Bytes>> {
         Request::builder()
             .uri(uri)
             .header(HOST, host)
             .header(CONNECTION, "upgrade, te")
             .header(UPGRADE, "websocket")
             .header("te", "trailers")
-            .body(())
+            .body(Empty::new())
             .expect("a request")
     }
 
@@ -87,5 +102,19 @@ mod tests {
             let there = for_http2(request("/", host), false, &Endpoint::Unix("/run/a b".into()));
             assert_eq!(there.uri(), "http://localhost/");
         }
+    }
+
+    #[test]
+    fn a_body_of_unknown_length_comes_in_chunks_and_only_there() {
+        let at = Endpoint::Tcp(([127, 0, 0, 1], 9001).into());
+        let coded = |request: &Request<_>| request.headers().contains_key(TRANSFER_ENCODING);
+        let body = Full::new(Bytes::from_static(b"x"));
+        let unknown = for_http1(request("/", "a").map(|_| body.clone()));
+        assert!(coded(&unknown));
+        assert!(!coded(&for_http2(unknown, false, &at)));
+        let mut known = request("/", "a").map(|_| body);
+        known.headers_mut().insert(CONTENT_LENGTH, HeaderValue::from_static("1"));
+        assert!(!coded(&for_http1(known)));
+        assert!(!for_http1(request("/", "a")).headers().contains_key(TRANSFER_ENCODING));
     }
 }

@@ -3,6 +3,9 @@
 use std::io::Write;
 use std::time::Duration;
 
+use http::{HeaderMap, Request};
+
+use crate::harness::http2::{H2, pieces};
 use crate::harness::{Connection, Gate, Raw, Upstream, request, until};
 use crate::policies::{limited, open, open_with};
 
@@ -214,6 +217,25 @@ fn a_body_is_asked_for_only_where_it_is_wanted() {
         Some("close"),
         "whether the body comes is not known"
     );
+}
+
+/// hyper once sent such a request on without its body: a GET need not have one, but this one has.
+#[test]
+fn a_body_of_unknown_length_passes_with_any_method() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    let mut connection = Connection::open(gate.address);
+    for method in ["GET", "POST", "DELETE", "OPTIONS", "QUERY"] {
+        connection.send(request(method, "/echo", &[("transfer-encoding", "chunked")]));
+        connection.send("5\r\nhello\r\n0\r\n\r\n");
+        assert_eq!(connection.reply().text(), "hello", "{method}");
+    }
+    let mut client = H2::open(gate.address);
+    let asked = Request::get("http://test/echo").body(pieces(&["one", "two"], HeaderMap::new()));
+    assert_eq!(client.send(asked.expect("a request")).expect("an answer").text(), "onetwo");
+    let head = Request::head("http://test/echo").body(pieces(&["one"], HeaderMap::new()));
+    assert_eq!(client.send(head.expect("a request")).expect("an answer").status, 200);
+    assert_eq!(upstream.last().body, 3);
 }
 
 #[test]

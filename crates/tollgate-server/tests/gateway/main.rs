@@ -13,6 +13,7 @@ mod crowds;
 mod forwarding;
 mod grpc;
 mod http2;
+mod http2_through;
 mod identity;
 mod idle_keys;
 mod listeners;

@@ -149,7 +149,7 @@ fn nginx_takes_http2_by_prior_knowledge() {
 }
 
 /// A server that does with the streams of each of its connections what `script` says.
-fn scripted(
+pub(crate) fn scripted(
     script: impl Fn(usize, usize, Request<h2::RecvStream>, SendResponse<Bytes>) -> Next
     + Send
     + Sync
@@ -164,7 +164,7 @@ fn scripted(
 }
 
 /// What comes after a stream.
-enum Next {
+pub(crate) enum Next {
     GoOn,
     /// The peer is told that there will be no more.
     GoAway,

@@ -8,7 +8,8 @@
 //! | `/bytes/N` | N bytes of known length |
 //! | `/upgrade` | 101, then an echo |
 //! | `/hops` | fields of its own connection |
-//! | `/grpc/...` | the request's body, and the trailer of a gRPC call that went well |
+//! | `/grpc/...` | the request's body, and the announced trailer of a gRPC call that went well |
+//! | `/call/...` | the same, whose trailer is not announced: so gRPC has it |
 //! | any other | 200 and the request's body |
 
 use std::collections::VecDeque;
@@ -229,7 +230,7 @@ async fn answer(
         "status" => Response::new(Full::from("said so").boxed()),
         "chunked" => Response::new(chunks(number)),
         "bytes" => Response::new(bytes(number)),
-        "grpc" => Response::new(called(body)),
+        "grpc" | "call" => Response::new(called(body)),
         _ => Response::new(Full::from(body).boxed()),
     };
     if word == "status" {
