@@ -3,7 +3,7 @@
 # sudo. Packaged services are not left running: every test starts its own server on a spare loopback port and ends it.
 set -euo pipefail
 
-packages=(curl nginx-light redis-server redis-sentinel redis-tools)
+packages=(curl nghttp2-client nginx-light redis-server redis-sentinel redis-tools)
 
 as_root=()
 [ "$(id -u)" -eq 0 ] || as_root=(sudo)

@@ -22,6 +22,7 @@ mod passing;
 mod policies;
 mod proxy_protocol;
 mod queueing;
+mod real_clients;
 mod reloading;
 mod right_http;
 mod semantics;

@@ -2,6 +2,11 @@
 
 use std::fmt::Display;
 
+use tokio::io::AsyncWriteExt;
+use tokio::net::TcpStream;
+
+use crate::harness::http2::H2;
+use crate::harness::tls::Authority;
 use crate::harness::{Connection, Gate, Upstream, request, until};
 
 const SIGNATURE: &[u8] = b"\r\n\r\n\0\r\nQUIT\n";
@@ -144,6 +149,36 @@ fn who_is_not_listed_speaks_plain_http() {
     pretender.send("PROXY TCP4 203.0.113.9 10.0.0.1 1 2\r\n\r\n");
     assert_eq!(pretender.reply().status, 400, "a header is no request");
     assert_eq!(upstream.seen().len(), 1);
+}
+
+#[test]
+fn a_header_comes_before_tls() {
+    let (upstream, authority) = (Upstream::start(), Authority::new());
+    authority.sign("a", &["a.example"]);
+    let listener = format!("tls: {{ certificates: [{}] }}", authority.pair("a"));
+    let text = policy(upstream.address, &format!("[127.0.0.1], {listener}"), "");
+    let gate = Gate::of(&text);
+    let client = authority.client(&["h2"], None);
+    let ask = |header: &[u8]| {
+        let mut client = H2::over(async {
+            let mut stream = TcpStream::connect(gate.address).await.expect("a connection");
+            stream.write_all(header).await.expect("the header");
+            let name = "a.example".try_into().expect("a name");
+            client.connect(name, stream).await.expect("a handshake")
+        });
+        client.get("/").status
+    };
+    let addresses = [203, 0, 113, 9, 10, 0, 0, 1, 0xd4, 0x31, 0x01, 0xbb];
+    assert_eq!(ask(&v2(0x21, 0x11, &addresses)), 200);
+    assert_eq!(upstream.last().header("x-forwarded-for"), Some("203.0.113.9"));
+    assert_eq!(upstream.last().header("x-forwarded-proto"), Some("https"));
+    assert_eq!(ask(b"PROXY TCP4 203.0.113.9 10.0.0.1 1 2\r\n"), 429, "it is the same one");
+    assert_eq!(ask(b"PROXY TCP6 2001:db8::1 ::1 1 2\r\n"), 200);
+    // Without one there is no TLS either.
+    let mut bare = Connection::open(gate.address);
+    bare.send([0x16, 3, 1, 2, 0, 1]);
+    assert!(bare.is_closed());
+    assert_eq!(errors(&gate, "missing"), 1.0);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! TLS from clients.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio_rustls::TlsConnector;
@@ -116,6 +117,49 @@ fn certificates_change_without_a_dropped_connection() {
     assert_eq!((reloads("ok"), reloads("error")), (1.0, 1.0));
     let page = gate.metrics.render().expect("a page");
     assert!(page.contains("tollgate_tls_certificate_expiry_timestamp_seconds{"), "{page}");
+}
+
+#[test]
+fn certificates_change_under_load_and_no_request_is_lost() {
+    let (upstream, authority) = (Upstream::start(), Authority::new());
+    authority.sign("a", &["a.example"]);
+    let gate = Gate::of(&policy(&upstream, &authority.pair("a"), "", ""));
+    let address = gate.listener("web");
+    let (over, asked) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let going = || !over.load(Ordering::Relaxed);
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            // One connection for all requests, and one for each.
+            scope.spawn(|| {
+                let client = authority.client(&["h2"], None);
+                let connecting = async { connect(&client, address, "a.example").await };
+                let mut client = H2::over(async { connecting.await.expect("a handshake") });
+                while going() {
+                    assert_eq!(client.get("/bytes/100000").body.len(), 100_000);
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+            scope.spawn(|| {
+                let client = authority.client(&[], None);
+                while going() {
+                    let reply = ask(&client, address).expect("a reply");
+                    assert!(reply.starts_with("HTTP/1.1 200 OK\r\n"), "{reply}");
+                    asked.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        let fresh = authority.client(&[], None);
+        for _ in 0..10 {
+            let before = asked.load(Ordering::Relaxed);
+            authority.sign("a", &["a.example"]);
+            gate.handle.refresh_certificates();
+            assert_eq!(shown(&fresh, address, "a.example"), Some(authority.certificate("a")));
+            until("requests go on", || asked.load(Ordering::Relaxed) > before + 8);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    let labels = "{listener=\"web\",result=\"failed\"}";
+    assert_eq!(gate.metric(&format!("tollgate_tls_handshakes_total{labels}")), 0.0);
 }
 
 #[test]

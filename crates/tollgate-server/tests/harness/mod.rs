@@ -5,6 +5,7 @@ mod client;
 mod gate;
 pub(crate) mod http2;
 mod nginx;
+mod program;
 mod raw;
 pub(crate) mod tls;
 mod upstream;
@@ -14,6 +15,7 @@ use std::time::{Duration, SystemTime};
 pub(crate) use client::{Connection, Reply, get, request};
 pub(crate) use gate::{Gate, Setup};
 pub(crate) use nginx::Nginx;
+pub(crate) use program::{Program, program};
 pub(crate) use raw::Raw;
 pub(crate) use upstream::{Seen, Speech, Upstream};
 

@@ -2,6 +2,9 @@
 
 mod demo;
 mod descriptors;
+#[path = "../soak/footprint.rs"]
+mod footprint;
+mod large_bodies;
 mod log;
 #[path = "../web/process.rs"]
 mod process;
