@@ -137,6 +137,10 @@ fields! {
     Wait = "wait_us",
     /// The upstream that it went to.
     Upstream = "upstream",
+    /// The address of the server that answered, or that was asked last.
+    Server = "server",
+    /// How many servers were asked.
+    Tries = "tries",
     /// From its departure to the head of the upstream's answer, in microseconds.
     FirstByte = "first_byte_us",
     /// From its head to the end of its answer, in microseconds.

@@ -35,6 +35,9 @@ pub(crate) struct Noted {
     pub(crate) traceparent: Option<HeaderValue>,
     /// The name of the pool that it goes to.
     pub(crate) upstream: Option<Arc<str>>,
+    /// The server of it that was asked last.
+    server: Option<Arc<str>>,
+    tries: u64,
     decided: Option<Decided>,
     status: Option<StatusCode>,
     /// Answered by this gateway itself.
@@ -84,6 +87,8 @@ impl Note {
             request_id: None,
             traceparent: None,
             upstream: None,
+            server: None,
+            tries: 0,
             decided: None,
             status: None,
             own: true,
@@ -133,6 +138,12 @@ impl Noted {
         self.departed = self.log.now();
     }
 
+    /// One more server is asked: `server`.
+    pub(crate) fn tries(&mut self, server: &Arc<str>) {
+        self.server = Some(Arc::clone(server));
+        self.tries += 1;
+    }
+
     /// The upstream's answer has begun.
     pub(crate) fn is_answered(&mut self) {
         self.answered = self.log.now();
@@ -178,6 +189,8 @@ impl Noted {
             LogField::Status => number(self.status.map(|status| status.as_u16().into())),
             LogField::BytesSent => Value::Number(self.sent),
             LogField::Upstream => word(self.upstream.as_deref()),
+            LogField::Server => word(self.server.as_deref()),
+            LogField::Tries => Value::Number(self.tries),
             LogField::FirstByte => {
                 number(self.answered.checked_sub(self.departed).filter(|_| self.answered > 0))
             }

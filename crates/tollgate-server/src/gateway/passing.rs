@@ -61,9 +61,8 @@ impl Visit<'_> {
         let client_address = self.live.client_address();
         let Outgoing { request, upgrade } =
             outgoing::prepare(parts, self.survey, upload, client_address, self.client);
-        let sending =
-            self.live.upstreams.send(pool, self.client.worker, request, ticket.departure());
-        let answer = sending.await;
+        let (upstreams, worker) = (&self.live.upstreams, self.client.worker);
+        let answer = upstreams.send(pool, worker, request, ticket.departure(), note).await;
         if answer.is_ok() {
             note.with(Noted::is_answered);
         }

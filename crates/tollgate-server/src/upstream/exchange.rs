@@ -12,6 +12,7 @@ use super::discard::discard;
 use super::lease::Lease;
 use super::pool::{Picked, Pool};
 use super::server::Server;
+use crate::access_log::Note;
 use crate::body::{Relay, Upload};
 use crate::waiting::Departure;
 
@@ -48,6 +49,7 @@ impl Exchange<'_> {
     pub(super) async fn send(
         &self,
         mut request: Request<Upload>,
+        note: &mut Note,
     ) -> Result<Response<Relay>, SendError> {
         self.pool.budget().request();
         let mut trip = Trip::default();
@@ -61,6 +63,7 @@ impl Exchange<'_> {
                 self.pool.metrics().retried(if looked { "unprocessed" } else { "connect" });
             }
             let server = Arc::clone(lease.server());
+            note.with(|noted| noted.tries(server.text()));
             request = match self.try_at(lease, request).await {
                 Tried::Answered(response, double) => {
                     match self.after(&response, double, &mut trip, &server) {

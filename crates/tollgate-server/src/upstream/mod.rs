@@ -38,6 +38,7 @@ use http::{Request, Response};
 use tollgate_policy::settings::Settings;
 use tollgate_store::{Clock, SystemClock};
 
+use crate::access_log::Note;
 use crate::body::{Relay, Upload};
 use crate::metrics::Metrics;
 use crate::waiting::Departure;
@@ -94,7 +95,7 @@ impl Upstreams {
     ///
     /// The request goes to another server where one takes no connection, and over a fresh connection where a kept one
     /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent, or the server says that
-    /// it did not look at it. `departure` is noted when a connection takes it.
+    /// it did not look at it. `departure` is noted when a connection takes it, and `note` says which servers were asked.
     ///
     /// # Errors
     /// [`SendError`] where no server answered.
@@ -104,10 +105,11 @@ impl Upstreams {
         worker: usize,
         request: Request<Upload>,
         departure: &Departure,
+        note: &mut Note,
     ) -> Result<Response<Relay>, SendError> {
         let Some(pool) = self.pools.get(place) else { return Err(SendError::NoServer) };
         let (clock, most_waiting) = (&self.clock, self.most_waiting);
-        Exchange { pool, worker, clock, departure, most_waiting }.send(request).await
+        Exchange { pool, worker, clock, departure, most_waiting }.send(request, note).await
     }
 
     /// Drops kept connections that were closed or not used for long, of the thread `worker`.

@@ -21,6 +21,8 @@ use crate::spell::Spell;
 #[derive(Debug)]
 pub(super) struct Server {
     endpoint: Endpoint,
+    /// Its address as a log has it.
+    text: Arc<str>,
     /// As the policy names it.
     named: UpstreamAddress,
     /// Who it must prove to be.
@@ -66,6 +68,7 @@ impl Server {
         metrics: ServerMetrics,
     ) -> Server {
         Server {
+            text: endpoint.to_string().into(),
             endpoint,
             named,
             proves,
@@ -83,6 +86,11 @@ impl Server {
 
     pub(super) fn endpoint(&self) -> &Endpoint {
         &self.endpoint
+    }
+
+    /// Its address as a log has it.
+    pub(super) fn text(&self) -> &Arc<str> {
+        &self.text
     }
 
     pub(super) fn named(&self) -> &UpstreamAddress {

@@ -1,9 +1,10 @@
 //! The access log: what is on a line, which requests have one, and that nobody waits for it.
 
+use std::net::TcpListener;
 use std::path::Path;
 
 use crate::harness::{Connection, Gate, Raw, Upstream, request, until};
-use crate::policies::{limited_with, open_with};
+use crate::policies::{limited_with, open_with, pool_with};
 
 /// The lines of the file at `path`, once there are `count`.
 fn lines(path: &Path, count: usize) -> Vec<String> {
@@ -70,6 +71,8 @@ fn a_line_tells_what_was_decided_and_what_came_of_it() {
         ("retry_after_us", "null"),
         ("wait_us", "0"),
         ("upstream", "app"),
+        ("server", upstream.address.to_string().as_str()),
+        ("tries", "1"),
     ] {
         assert_eq!(of(0, name), value, "{name} of {}", lines[0]);
     }
@@ -79,6 +82,7 @@ fn a_line_tells_what_was_decided_and_what_came_of_it() {
     assert_eq!((of(2, "status"), of(2, "decision")), ("429", "refuse"));
     assert!((1..=60_000_000).contains(&number(of(2, "retry_after_us"))), "{}", lines[2]);
     assert_eq!((of(2, "upstream"), of(2, "first_byte_us")), ("null", "null"));
+    assert_eq!((of(2, "server"), of(2, "tries")), ("null", "0"));
     assert!(number(of(2, "bytes_sent")) > 100, "the problem's text");
     let key = of(0, "key");
     assert!(key.len() == 32 && key == of(2, "key") && key != of(3, "key"), "{lines:?}");
@@ -187,6 +191,29 @@ fn a_full_disk_costs_lines_and_no_request() {
     let lost = || gate.metric("tollgate_access_log_lines_lost_total");
     until("the lines are counted as lost", || lost() == 100.0);
     assert_eq!(gate.metric("tollgate_access_log_lines_total"), 0.0);
+}
+
+#[test]
+fn a_line_names_the_server_that_answered_and_how_many_were_asked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (path, section) = log(&folder, ", format: '{status} {upstream} {server} {tries}'");
+    let (bad, good) = (Raw::start(|_, _| ()), Upstream::start());
+    let closed = TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr());
+    let closed = closed.expect("an address");
+    let more = ", retries: { on: [broken] }, ejection: off";
+    let gate = Gate::start(&pool_with(&[&bad.address, &closed, &good.address], more, &section));
+    let mut connection = Connection::open(gate.address);
+    for _ in 0..30 {
+        assert_eq!(connection.get("/").status, 200);
+    }
+    let all = lines(&path, 30);
+    let said = |tries: usize| format!("200 app {} {tries}", good.address);
+    assert!(all.iter().all(|line| (1..=3).any(|tries| *line == said(tries))), "{all:?}");
+    assert!(all.contains(&said(2)) || all.contains(&said(3)), "{all:?}");
+    // Where none answered, the last that was asked.
+    gate.reload(&pool_with(&[&bad.address], more, &section));
+    assert_eq!(connection.get("/").status, 502);
+    assert_eq!(lines(&path, 31)[30], format!("502 app {} 1", bad.address));
 }
 
 #[test]
