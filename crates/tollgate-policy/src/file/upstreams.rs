@@ -33,6 +33,8 @@ record! {
         optional tls: TlsForm,
         /// HTTP/2 is spoken: in the clear by prior knowledge, through TLS where the server chooses it. Off unless said otherwise.
         optional http2: bool,
+        /// Interim answers, such as `103 Early Hints`, are passed on, from HTTP/1.1 to HTTP/1.1. Off unless said otherwise.
+        optional early_hints: bool,
         /// Most connections to each address; beyond it a request waits for at most `connect_timeout`. Or `unlimited` (default).
         optional max_connections: Connections,
         /// A kept connection that was not used for this long is closed; 50s unless said otherwise.
@@ -95,6 +97,7 @@ fn upstream(named: &Named<UpstreamForm>, sink: &mut Sink<'_>) -> Upstream {
     made.servers = servers(form, sink);
     made.tls = tls::tls(form.tls.as_ref(), &made.servers, sink);
     made.http2 = form.http2.as_ref().is_some_and(|http2| http2.value);
+    made.early_hints = early_hints(form, &made, sink);
     made.max_connections = form.max_connections.as_ref().and_then(|most| {
         let number = At { value: most.value.0?, span: most.span, name: most.name };
         let mut most = 1;
@@ -116,6 +119,15 @@ fn upstream(named: &Named<UpstreamForm>, sink: &mut Sink<'_>) -> Upstream {
     made.ejection = ejection::ejection(form.ejection.as_ref(), sink);
     made.retries = retries::retries(form.retries.as_ref(), sink);
     made
+}
+
+fn early_hints(form: &UpstreamForm, made: &Upstream, sink: &mut Sink<'_>) -> bool {
+    let Some(hints) = form.early_hints.as_ref().filter(|hints| hints.value) else { return false };
+    if made.http2 && made.tls.is_none() {
+        let message = "these servers are spoken to in HTTP/2, from which no hints are passed on";
+        sink.warn(hints.span, message.to_owned(), "leave out `early_hints` or `http2`");
+    }
+    true
 }
 
 fn servers(form: &UpstreamForm, sink: &mut Sink<'_>) -> Vec<UpstreamServer> {

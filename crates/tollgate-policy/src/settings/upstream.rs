@@ -18,6 +18,8 @@ pub struct Upstream {
     pub tls: Option<UpstreamTls>,
     /// HTTP/2 is spoken: in the clear by prior knowledge, through TLS where the server chooses it.
     pub http2: bool,
+    /// Interim answers (1xx) of its servers go on to clients of HTTP/1.1.
+    pub early_hints: bool,
     /// Most connections to each address; `None` is unlimited.
     pub max_connections: Option<usize>,
     /// A kept connection that was not used for this long is closed.
@@ -45,6 +47,7 @@ impl Upstream {
             servers,
             tls: None,
             http2: false,
+            early_hints: false,
             max_connections: None,
             idle_timeout: Micros::from_secs(50),
             connect_timeout: None,

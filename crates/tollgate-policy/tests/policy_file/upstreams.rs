@@ -49,6 +49,19 @@ fn servers_are_addresses_names_and_sockets() {
 }
 
 #[test]
+fn hints_pass_over_http1_only() {
+    assert!(!pool(&with("http2: false")).early_hints);
+    let hints = |more: &str| {
+        let text = with(&format!("early_hints: true{more}"));
+        assert!(pool(&text).early_hints, "{more}");
+        warnings(&text).iter().any(|line| line.contains("no hints are passed on"))
+    };
+    assert!(!hints(""));
+    assert!(hints(", http2: true"));
+    assert!(!hints(", http2: true, tls: {}"), "a server may choose HTTP/1.1");
+}
+
+#[test]
 fn everything_about_a_pool() {
     let made = pool(&with(
         "http2: true, max_connections: 100, idle_timeout: 10s, connect_timeout: 1s,\n\

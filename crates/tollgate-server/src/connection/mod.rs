@@ -10,6 +10,7 @@ mod farewell;
 mod greeting;
 mod http1;
 mod http2;
+mod interim;
 mod introduction;
 mod linger;
 mod pace;

@@ -12,6 +12,7 @@ use tollgate_core::Timestamp;
 
 use super::Pace;
 use super::http2::Guard;
+use super::interim::Interim;
 use super::refusals::{self, Refusal};
 use super::transport::Transport;
 use crate::metrics::Metrics;
@@ -33,16 +34,35 @@ struct End {
     transport: Transport,
     /// Where HTTP/2 is spoken.
     guard: Option<Box<Guard>>,
+    /// Where interim answers were passed on.
+    interim: Option<Box<Interim>>,
 }
 
 impl Socket {
     pub(super) fn new(transport: Transport, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
-        Socket { end: Arc::new(Mutex::new(End { transport, guard: None })), pace, metrics }
+        let end = End { transport, guard: None, interim: None };
+        Socket { end: Arc::new(Mutex::new(end)), pace, metrics }
     }
 
     /// HTTP/2 is spoken from here on: `guard` watches its frames.
     pub(super) fn guard(&self, guard: Guard) {
         self.end.lock().guard = Some(Box::new(guard));
+    }
+
+    /// Has `interim`, whole heads, go out before the answer to the request that is being served; over HTTP/1.1 only. To be said
+    /// in the task of the connection, before the answer is there.
+    pub(crate) fn announce(&self, interim: &[u8]) {
+        self.end.lock().interim.get_or_insert_default().add(interim);
+    }
+
+    /// Ends when all that was announced is out.
+    pub(crate) async fn announced(&self) {
+        std::future::poll_fn(|_| match &self.end.lock().interim {
+            // Whoever writes the last of it wakes the task.
+            Some(interim) if !interim.is_out() => Poll::Pending,
+            _ => Poll::Ready(()),
+        })
+        .await;
     }
 
     /// Ends when the client has closed its side, or the connection broke.
@@ -91,6 +111,22 @@ impl Socket {
 }
 
 impl End {
+    /// hyper has nothing more to write: what was announced may go out.
+    fn poll_announce(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.interim {
+            Some(interim) => interim.poll_out(&mut self.transport, cx),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+
+    /// hyper writes: what it has may be older than what was announced, but does not cut it in two.
+    fn poll_finish(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match &mut self.interim {
+            Some(interim) if interim.is_half_out() => interim.poll_out(&mut self.transport, cx),
+            _ => Poll::Ready(Ok(())),
+        }
+    }
+
     /// Whoever does not take it has lost nothing but an explanation.
     fn write_at_once(&mut self, bytes: &[u8]) {
         let mut cx = Context::from_waker(Waker::noop());
@@ -163,9 +199,11 @@ impl AsyncWrite for Socket {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         let mut end = self.end.lock();
-        let written = match bufs {
-            [one] => Pin::new(&mut end.transport).poll_write(cx, one),
-            several => Pin::new(&mut end.transport).poll_write_vectored(cx, several),
+        let written = match (end.poll_finish(cx), bufs) {
+            (Poll::Ready(Err(error)), _) => Poll::Ready(Err(error)),
+            (Poll::Pending, _) => Poll::Pending,
+            (_, [one]) => Pin::new(&mut end.transport).poll_write(cx, one),
+            (_, several) => Pin::new(&mut end.transport).poll_write_vectored(cx, several),
         };
         if let Poll::Ready(Ok(length)) = &written {
             end.sent(bufs, *length);
@@ -179,7 +217,11 @@ impl AsyncWrite for Socket {
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let flushed = Pin::new(&mut self.end.lock().transport).poll_flush(cx);
+        let mut end = self.end.lock();
+        let flushed = match end.poll_announce(cx) {
+            Poll::Ready(Ok(())) => Pin::new(&mut end.transport).poll_flush(cx),
+            late => late,
+        };
         // It is asked when all else was written.
         if flushed.is_ready() {
             self.pace.flushed();

@@ -8,6 +8,7 @@ mod correlation;
 mod forwarded;
 mod forwarding;
 mod framing;
+mod hints;
 mod hop_by_hop;
 mod live;
 mod moments;

@@ -8,6 +8,7 @@ use http::{Response, StatusCode, Version};
 use tollgate_http::Problem;
 
 use super::caller::Caller;
+use super::hints::Hints;
 use super::outgoing::{self, Outgoing};
 use super::survey::Survey;
 use super::{Gateway, Live, Ticket, framing, hop_by_hop, own, sizes, tunnel};
@@ -59,10 +60,17 @@ impl Visit<'_> {
         let bounds = (sizes.request, self.live.body_timeout());
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
-        let Outgoing { request, upgrade } =
+        let waits_for_hints = self.live.upstreams.hints(pool) && parts.version == Version::HTTP_11;
+        let Outgoing { mut request, upgrade } =
             outgoing::prepare(parts, self.survey, upload, client_address, self.client);
         let (upstreams, worker) = (&self.live.upstreams, self.client.worker);
-        let answer = upstreams.send(pool, worker, request, ticket.departure(), note).await;
+        let answer = if waits_for_hints {
+            let hints = Hints::of(&mut request, self.gateway.metrics());
+            let answer = upstreams.send(pool, worker, request, ticket.departure(), note);
+            Box::pin(hints.before(answer, &self.client.socket)).await
+        } else {
+            upstreams.send(pool, worker, request, ticket.departure(), note).await
+        };
         if answer.is_ok() {
             note.with(Noted::is_answered);
         }

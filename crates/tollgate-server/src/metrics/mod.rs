@@ -8,6 +8,7 @@ mod access_log;
 mod answers;
 mod door;
 mod histogram;
+mod interim;
 mod labels;
 mod memory;
 mod pool;
@@ -127,6 +128,8 @@ pub struct Metrics {
     pub responses_too_large: Counter,
     /// HTTP/2 streams reset because their client did not take the answer.
     pub stalled_streams: Counter,
+    /// Interim answers (1xx) of upstreams, by what became of them.
+    interim: interim::InterimAnswers,
 }
 
 impl Metrics {
@@ -187,6 +190,7 @@ impl Metrics {
             abandoned: Counter::default(),
             responses_too_large: Counter::default(),
             stalled_streams: Counter::default(),
+            interim: interim::InterimAnswers::default(),
         };
         metrics.register_decisions();
         metrics.register_process();
@@ -263,6 +267,7 @@ impl Metrics {
             "HTTP/2 streams reset because their client did not take the answer within body_timeout",
             &self.stalled_streams,
         );
+        self.interim.register(&mut add);
         add.metric("policy_version", "Policies loaded since the start", &self.policy_version);
         add.metric(
             "policy_loaded_timestamp_seconds",
@@ -312,6 +317,11 @@ impl Metrics {
     /// Records an answer of our own, a refusal or a problem.
     pub fn answered(&self, status: http::StatusCode) {
         self.answers.count(status.as_u16());
+    }
+
+    /// Records an interim answer of an upstream, which `passed` or was one too many.
+    pub(crate) fn interim_answer(&self, passed: bool) {
+        self.interim.count(passed);
     }
 
     /// Records that a body was read before its request was decided.

@@ -112,6 +112,11 @@ impl Upstreams {
         Exchange { pool, worker, clock, departure, most_waiting }.send(request, note).await
     }
 
+    /// Whether the interim answers of the pool at `place` are passed on.
+    pub(crate) fn hints(&self, place: usize) -> bool {
+        self.pools.get(place).is_some_and(|pool| pool.settings().early_hints)
+    }
+
     /// Drops kept connections that were closed or not used for long, of the thread `worker`.
     pub(crate) fn sweep(&self, worker: usize) {
         let now = self.clock.now().as_micros();

@@ -10,6 +10,7 @@ mod bodies;
 mod bytes_on_the_wire;
 mod correlation;
 mod crowds;
+mod early_hints;
 mod forwarding;
 mod grpc;
 mod http2;

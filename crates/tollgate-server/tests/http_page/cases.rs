@@ -18,6 +18,8 @@ pub(crate) struct Case {
     pub(crate) says: &'static str,
     /// What of the policy brings it about.
     pub(crate) policy: &'static str,
+    /// What is said of the pool, beside its servers.
+    pub(crate) pool: &'static str,
     behind: Behind,
     before: Before,
     words: &'static [&'static str],
@@ -49,6 +51,7 @@ const SERVICE: Case = Case {
     title: "",
     says: "",
     policy: "",
+    pool: "",
     behind: Behind::Service,
     before: Before::Nothing,
     words: &["http://api.example/v1/reports"],
@@ -62,6 +65,17 @@ pub(crate) const CASES: &[Case] = &[
         title: "within the limits",
         says: "The upstream's answer; the fields say what is left. `headers:` in the policy chooses their families.",
         policy: LIMIT,
+        ..SERVICE
+    },
+    Case {
+        title: "early hints before the answer",
+        says: "An upstream's interim answers (1xx, but for 100 and 101) are passed on where its pool says so, from HTTP/1.1 to HTTP/1.1: \
+clients of HTTP/1.0 and HTTP/2 get the answer alone, and so does whoever asks a server of HTTP/2. At most 16 for a request, of 16 KiB \
+together; `tollgate_interim_answers_total{result=\"passed\"|\"dropped\"}` counts them.",
+        pool: "early_hints: true",
+        behind: Behind::Bytes(
+            "HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\nHTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n",
+        ),
         ..SERVICE
     },
     Case {
@@ -275,8 +289,10 @@ impl Case {
         } else {
             "routes:\n  - { match: /**, limits: [] }\n"
         };
-        let pool =
-            format!("listen: 127.0.0.1:8080\nupstreams: {{ app: {{ servers: [\"{address}\"] }} }}");
+        let more = if self.pool.is_empty() { String::new() } else { format!(", {}", self.pool) };
+        let pool = format!(
+            "listen: 127.0.0.1:8080\nupstreams: {{ app: {{ servers: [\"{address}\"]{more} }} }}"
+        );
         // 2026-01-01T00:00:00Z, and it stays so: what is left and when it is more are the same in every run.
         let clock = Arc::new(ManualClock::new(Timestamp::from_micros(1_767_225_600_000_000)));
         Gate::with(

@@ -45,6 +45,13 @@ fn section(case: &Case, page: &mut String) {
     let (shown, status) = case.show();
     assert_eq!(status, case.status, "{}: {shown}", case.title);
     let _ = write!(page, "\n## {}: {}\n\n{}\n", case.status, case.title, case.says);
+    if !case.pool.is_empty() {
+        let _ = write!(
+            page,
+            "\n```yaml\nupstreams:\n  app: {{ servers: [\"127.0.0.1:9001\"], {} }}\n```\n",
+            case.pool
+        );
+    }
     if !case.policy.is_empty() {
         let _ = write!(page, "\n```yaml\n{}\n```\n", case.policy);
     }
