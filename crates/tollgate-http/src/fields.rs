@@ -7,6 +7,7 @@ use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::LimitReport;
 use tollgate_policy::settings::ResetForm;
 
+use crate::responder::Found;
 use crate::stated::{self, Jitter, Wait};
 
 /// The largest Integer of a structured field (RFC 9651, 3.3.1): 15 digits.
@@ -31,8 +32,6 @@ pub(crate) struct Described<'a> {
     pub(crate) name: &'a str,
     /// It counts slots.
     pub(crate) concurrent: bool,
-    /// Its item of `RateLimit-Policy`, where it is written already.
-    pub(crate) item: Option<&'a str>,
     /// How it stands.
     pub(crate) report: &'a LimitReport,
 }
@@ -75,24 +74,28 @@ pub(crate) struct Writer {
     bytes: Vec<u8>,
     fields: [(Option<&'static HeaderName>, usize); MOST_FIELDS],
     count: usize,
+    /// `RateLimit-Policy`.
+    list: Option<HeaderValue>,
 }
 
 impl Writer {
     pub(crate) fn new() -> Writer {
-        Writer { bytes: Vec::with_capacity(256), fields: [(None, 0); MOST_FIELDS], count: 0 }
+        Writer {
+            bytes: Vec::with_capacity(256),
+            fields: [(None, 0); MOST_FIELDS],
+            count: 0,
+            list: None,
+        }
     }
 
-    /// `RateLimit-Policy`, all limits, and `RateLimit`, the one that decides, as in drafts 08 to 11.
-    pub(crate) fn ietf<'a>(
+    /// `RateLimit-Policy`, the `list` of all limits, and `RateLimit`, the one that decides, as in drafts 08 to 11.
+    pub(crate) fn ietf(
         &mut self,
-        limits: impl Iterator<Item = Described<'a>>,
+        list: Option<HeaderValue>,
         deciding: Described<'_>,
         times: Times,
     ) {
-        for limit in limits {
-            self.policy_item(limit);
-        }
-        self.end(&POLICY);
+        self.list = list;
         self.text(deciding.name);
         self.parameter(";r=", remaining(deciding.report));
         if let Some(seconds) = times.more {
@@ -101,27 +104,19 @@ impl Writer {
         self.end(&RATE_LIMIT);
     }
 
-    fn policy_item(&mut self, limit: Described<'_>) {
-        self.comma();
-        match limit.item {
-            Some(item) => self.text(item),
-            None => self.text(&policy_item(limit.name, limit.concurrent, limit.report)),
-        }
-    }
-
     /// `RateLimit-Limit`, `-Remaining` and `-Reset` as in draft 03: the list of policies stands in `-Limit`. A policy
     /// whose window is no whole number of seconds cannot be written there.
     pub(crate) fn draft03<'a>(
         &mut self,
-        limits: impl Iterator<Item = Described<'a>>,
+        limits: impl Iterator<Item = &'a LimitReport>,
         deciding: &LimitReport,
         times: Times,
     ) {
         self.number(deciding.quota);
         for limit in limits {
-            if let Some(seconds) = whole_seconds(limit.report.window) {
+            if let Some(seconds) = whole_seconds(limit.window) {
                 self.text(", ");
-                self.number(limit.report.quota);
+                self.number(limit.quota);
                 self.parameter(";w=", seconds);
             }
         }
@@ -148,6 +143,9 @@ impl Writer {
     /// Puts the fields into `headers`. The IETF's are lists, so they stand beside what another server said of its own
     /// limits; the others hold one value, which is ours.
     pub(crate) fn finish(self, headers: &mut HeaderMap) {
+        if let Some(list) = self.list {
+            headers.append(&POLICY, list);
+        }
         let bytes = Bytes::from(self.bytes);
         let mut start = 0;
         for (name, end) in &self.fields[..self.count] {
@@ -155,7 +153,7 @@ impl Writer {
             start = *end;
             // What is written here is ASCII without control characters, so no value is left out.
             let (Some(name), Ok(value)) = (*name, value) else { continue };
-            if *name == POLICY || *name == RATE_LIMIT {
+            if *name == RATE_LIMIT {
                 headers.append(name, value);
             } else {
                 headers.insert(name, value);
@@ -166,14 +164,6 @@ impl Writer {
     fn end(&mut self, name: &'static HeaderName) {
         self.fields[self.count] = (Some(name), self.bytes.len());
         self.count += 1;
-    }
-
-    /// A comma, unless a value begins here.
-    fn comma(&mut self) {
-        let start = if self.count == 0 { 0 } else { self.fields[self.count - 1].1 };
-        if self.bytes.len() > start {
-            self.text(", ");
-        }
     }
 
     fn text(&mut self, text: &str) {
@@ -190,8 +180,22 @@ impl Writer {
     }
 }
 
-/// An item of `RateLimit-Policy`: the limit that is called `name`, as a structured field's String.
-pub(crate) fn policy_item(name: &str, concurrent: bool, report: &LimitReport) -> String {
+/// The value of `RateLimit-Policy`: an item for each of `limits`.
+pub(crate) fn policy_list<'a>(
+    limits: impl Iterator<Item = (Found<'a>, &'a LimitReport)>,
+) -> Vec<u8> {
+    let mut list = Vec::with_capacity(256);
+    for (limit, report) in limits {
+        if !list.is_empty() {
+            list.extend_from_slice(b", ");
+        }
+        list.extend_from_slice(policy_item(limit.describe(report)).as_bytes());
+    }
+    list
+}
+
+/// An item of `RateLimit-Policy`.
+fn policy_item(Described { name, concurrent, report }: Described<'_>) -> String {
     let mut item = format!("{name};q={}", report.quota.min(LARGEST));
     if let Some(seconds) = whole_seconds(report.window) {
         item.push_str(&format!(";w={}", seconds.min(LARGEST)));

@@ -15,6 +15,7 @@ pub mod client_address;
 mod facts;
 mod fields;
 mod grpc;
+mod lists;
 mod prepared;
 mod problem;
 pub mod proxy_protocol;

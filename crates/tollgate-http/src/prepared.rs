@@ -1,9 +1,7 @@
 //! The parts of a limit's answers that are the same every time, made ready when a policy is loaded.
 
-use std::sync::OnceLock;
-
 use http::StatusCode;
-use tollgate_core::{Algorithm, Micros};
+use tollgate_core::Algorithm;
 use tollgate_policy::settings::{Class, LimitSettings, Refusal};
 use tollgate_policy::{LimitReport, Name};
 
@@ -28,16 +26,6 @@ pub(crate) struct Prepared {
     detail: Option<String>,
     /// What each class allows, as a sentence, escaped for JSON.
     rules: Vec<String>,
-    /// Each class's item of `RateLimit-Policy`, written when it was first described.
-    items: Vec<OnceLock<Item>>,
-}
-
-/// An item of `RateLimit-Policy`, and what it was written of: a calendar's periods are not all as long.
-#[derive(Clone, Debug)]
-struct Item {
-    quota: u64,
-    window: Option<Micros>,
-    text: String,
 }
 
 impl Prepared {
@@ -57,7 +45,6 @@ impl Prepared {
             opening: opening(status, escaped(title).as_deref()),
             detail: escaped(detail),
             rules: limit.classes.iter().map(rule).collect(),
-            items: limit.classes.iter().map(|_| OnceLock::new()).collect(),
             ..unknown
         }
     }
@@ -73,22 +60,12 @@ impl Prepared {
             opening: opening(StatusCode::TOO_MANY_REQUESTS, None),
             detail: None,
             rules: Vec::new(),
-            items: Vec::new(),
         }
     }
 
     /// The limit as the header fields describe it.
     pub(crate) fn describe<'a>(&'a self, report: &'a LimitReport) -> Described<'a> {
-        let item = self.items.get(report.class.unwrap_or(0)).and_then(|item| {
-            let item = item.get_or_init(|| Item {
-                quota: report.quota,
-                window: report.window,
-                text: fields::policy_item(&self.field_name, self.concurrent, report),
-            });
-            let same = item.quota == report.quota && item.window == report.window;
-            same.then_some(&*item.text)
-        });
-        Described { name: &self.field_name, concurrent: self.concurrent, item, report }
+        Described { name: &self.field_name, concurrent: self.concurrent, report }
     }
 
     /// Begins the body of a refusal that this limit decides.

@@ -1,16 +1,16 @@
 //! A decision in the form that clients obey.
 
-use std::borrow::Cow;
+use std::ops::Deref;
 
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderValue, RETRY_AFTER};
-use smallvec::SmallVec;
 use tollgate_policy::settings::{Answers, HeaderFamily, LimitSettings};
 use tollgate_policy::{Decision, LimitReport, Rejection};
 
 use crate::Answer;
-use crate::fields::{Times, Writer};
+use crate::fields::{Times, Writer, policy_list};
+use crate::lists::Lists;
 use crate::prepared::Prepared;
 use crate::problem::{self, Problem};
 use crate::stated::{Jitter, Wait};
@@ -23,6 +23,7 @@ use crate::stated::{Jitter, Wait};
 pub struct Responder {
     answers: Answers,
     limits: Vec<Prepared>,
+    lists: Lists,
 }
 
 impl Responder {
@@ -37,7 +38,8 @@ impl Responder {
             seen.push(*family);
             new
         });
-        Responder { answers, limits: limits.iter().map(Prepared::new).collect() }
+        let limits = limits.iter().map(Prepared::new).collect();
+        Responder { answers, limits, lists: Lists::new() }
     }
 
     /// Adds to `headers` the fields that describe how a request's limits stand; none where it has no enforced limits.
@@ -112,28 +114,45 @@ impl Responder {
         let times = Times::of(deciding, decision.now, wait, jitter);
         let mut writer = Writer::new();
         let told = |report: &&LimitReport| !report.shadow && !report.unavailable;
-        let all = || decision.limits.iter().filter(told);
-        let prepared: SmallVec<[(Cow<'_, Prepared>, &LimitReport); 4]> =
-            all().map(|report| (self.prepared(report), report)).collect();
-        let described = || prepared.iter().map(|(limit, report)| limit.describe(report));
+        let all = decision.limits.iter().filter(told);
+        let found = || all.clone().map(|report| (self.prepared(report), report));
         for family in &self.answers.headers {
             match family {
                 HeaderFamily::Ietf => {
-                    writer.ietf(described(), self.prepared(deciding).describe(deciding), times);
+                    let write = || policy_list(found());
+                    let list = self.lists.value(all.clone(), write);
+                    writer.ietf(list, self.prepared(deciding).describe(deciding), times);
                 }
                 HeaderFamily::XRateLimit => {
                     writer.x_rate_limit(deciding, times, self.answers.reset);
                 }
-                HeaderFamily::Draft03 => writer.draft03(described(), deciding, times),
+                HeaderFamily::Draft03 => writer.draft03(all.clone(), deciding, times),
             }
         }
         writer.finish(headers);
     }
 
-    fn prepared(&self, report: &LimitReport) -> Cow<'_, Prepared> {
+    fn prepared(&self, report: &LimitReport) -> Found<'_> {
         match self.limits.get(report.limit) {
-            Some(limit) if *limit.name == *report.name => Cow::Borrowed(limit),
-            _ => Cow::Owned(Prepared::unknown(report.name)),
+            Some(limit) if *limit.name == *report.name => Found::Known(limit),
+            _ => Found::Unknown(Box::new(Prepared::unknown(report.name))),
+        }
+    }
+}
+
+/// The prepared parts of a limit; small, unlike they themselves.
+pub(crate) enum Found<'a> {
+    Known(&'a Prepared),
+    Unknown(Box<Prepared>),
+}
+
+impl Deref for Found<'_> {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        match self {
+            Found::Known(limit) => limit,
+            Found::Unknown(limit) => limit,
         }
     }
 }

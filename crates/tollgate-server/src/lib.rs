@@ -9,6 +9,7 @@
 
 mod access_log;
 pub mod admin;
+mod alarm;
 mod arrivals;
 mod body;
 mod connection;

@@ -130,7 +130,7 @@ impl Gateway {
                     Admission::Answered(answer) => visit.own(answer, &parts, body),
                     Admission::Passes(ticket) => {
                         visit.identify(&mut parts.headers, id.as_ref());
-                        visit.pass(parts, body, ticket, &mut note).await
+                        visit.pass(&mut parts, body, ticket, &mut note).await
                     }
                 }
             }

@@ -12,21 +12,15 @@ use super::{forwarded, forwarding, hop_by_hop};
 use crate::body::Upload;
 use crate::connection::Client;
 
-/// A request on its way out, and the protocol that it asks to be upgraded to.
-pub(super) struct Outgoing {
-    pub(super) request: Request<Upload>,
-    pub(super) upgrade: Option<HeaderValue>,
-}
-
 /// Makes `parts` the upstream's: the normalised path and the query as it came, HTTP/1.1, no fields of the client's own
-/// connection, and who sent it. The host stays the one that the client named.
+/// connection, and who sent it. The host stays the one that the client named. Answers the protocol that it asks to be
+/// upgraded to.
 pub(super) fn prepare(
-    mut parts: Parts,
+    parts: &mut Parts,
     mut survey: Survey,
-    body: Upload,
     settings: &ClientAddress,
     client: &Client,
-) -> Outgoing {
+) -> Option<HeaderValue> {
     if let Some(authority) = parts.uri.authority() {
         // RFC 9112, 3.2.2: the target's authority stands for whatever Host says.
         let host = authority.as_str().rsplit('@').next().unwrap_or_default();
@@ -38,7 +32,9 @@ pub(super) fn prepare(
     if parts.version == Version::HTTP_2 {
         join_cookies(&mut parts.headers);
     }
-    parts.uri = target(&parts.uri);
+    if let Some(target) = target(&parts.uri) {
+        parts.uri = target;
+    }
     let old = parts.version != Version::HTTP_11;
     let upgrade = hop_by_hop::strip_request(&mut parts.headers, survey).filter(|_| !old);
     let told = forwarding::told(&parts.headers, settings, &client.peer);
@@ -53,7 +49,17 @@ pub(super) fn prepare(
         hop_by_hop::upgrade_to(&mut parts.headers, protocol.clone());
     }
     parts.version = Version::HTTP_11;
-    Outgoing { request: Request::from_parts(parts, body), upgrade }
+    upgrade
+}
+
+/// The request of `parts`, which it is taken out of, with `body`.
+pub(super) fn take(parts: &mut Parts, body: Upload) -> Request<Upload> {
+    let mut request = Request::new(body);
+    *request.method_mut() = std::mem::take(&mut parts.method);
+    *request.uri_mut() = std::mem::take(&mut parts.uri);
+    *request.version_mut() = parts.version;
+    *request.headers_mut() = std::mem::take(&mut parts.headers);
+    request
 }
 
 /// Over HTTP/2 a client may send each cookie as a field of its own; others know one field (RFC 9113, 8.2.3).
@@ -66,18 +72,18 @@ fn join_cookies(headers: &mut HeaderMap) {
     }
 }
 
-/// The path in its normal form, and the query.
-fn target(uri: &Uri) -> Uri {
+/// The path in its normal form, and the query; `None` where the target is that already.
+fn target(uri: &Uri) -> Option<Uri> {
     let path = normalise(uri.path()).unwrap_or_default();
     if uri.authority().is_none() && path == uri.path() {
-        return uri.clone();
+        return None;
     }
     let target = match uri.query() {
         Some(query) => PathAndQuery::try_from(format!("{path}?{query}")),
         None => PathAndQuery::try_from(path.as_ref()),
     };
     // A path that has no normal form was refused before; what has one is a target.
-    target.map_or_else(|_| uri.clone(), Uri::from)
+    target.ok().map(Uri::from)
 }
 
 #[cfg(test)]
@@ -86,7 +92,10 @@ mod tests {
 
     #[test]
     fn the_path_is_normalised_and_the_query_is_not() {
-        let target = |uri: &str| target(&uri.parse().expect("a target")).to_string();
+        let target = |uri: &str| {
+            let uri = uri.parse().expect("a target");
+            target(&uri).unwrap_or(uri).to_string()
+        };
         assert_eq!(target("/v1/x?a=%6C/../b"), "/v1/x?a=%6C/../b");
         assert_eq!(target("/v1//./%6C/../x?q=1"), "/v1/x?q=1");
         assert_eq!(target("http://a.example/v1/x?q"), "/v1/x?q");

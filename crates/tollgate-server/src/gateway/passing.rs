@@ -9,9 +9,8 @@ use tollgate_http::Problem;
 
 use super::caller::Caller;
 use super::hints::Hints;
-use super::outgoing::{self, Outgoing};
 use super::survey::Survey;
-use super::{Gateway, Live, Ticket, framing, hop_by_hop, own, sizes, tunnel};
+use super::{Gateway, Live, Ticket, framing, hop_by_hop, outgoing, own, sizes, tunnel};
 use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
 use crate::connection::Client;
@@ -31,16 +30,16 @@ impl Visit<'_> {
     /// Passes the request on, and its answer back.
     pub(super) async fn pass(
         &self,
-        mut parts: Parts,
+        parts: &mut Parts,
         body: Inbound,
         mut ticket: Ticket,
         note: &mut Note,
     ) -> Response<ResponseBody> {
         let Some(pool) = self.live.pool(ticket.route()) else {
             let detail = "No service stands behind this route.";
-            return self.own(Problem::new(StatusCode::NOT_FOUND, detail).answer(), &parts, body);
+            return self.own(Problem::new(StatusCode::NOT_FOUND, detail).answer(), parts, body);
         };
-        let caller = Caller::of(&parts);
+        let caller = Caller::of(parts);
         if let Some(failure) = body.failure() {
             // It stays charged, as one whose body fails on its way.
             ticket.departure().leave();
@@ -48,7 +47,7 @@ impl Visit<'_> {
         }
         let sizes = self.live.sizes(ticket.route());
         if sizes::exceeds(&body, sizes.request) {
-            return self.own(sizes::too_large(), &parts, body);
+            return self.own(sizes::too_large(), parts, body);
         }
         let parent = self.trace(&mut parts.headers);
         note.with(|noted| {
@@ -61,8 +60,8 @@ impl Visit<'_> {
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let waits_for_hints = self.live.upstreams.hints(pool) && parts.version == Version::HTTP_11;
-        let Outgoing { mut request, upgrade } =
-            outgoing::prepare(parts, self.survey, upload, client_address, self.client);
+        let upgrade = outgoing::prepare(parts, self.survey, client_address, self.client);
+        let mut request = outgoing::take(parts, upload);
         let (upstreams, worker) = (&self.live.upstreams, self.client.worker);
         let answer = if waits_for_hints {
             let hints = Hints::of(&mut request, self.gateway.metrics());

@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
-use http::request::Parts;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
@@ -16,91 +16,84 @@ use super::SendError;
 use super::exchange::Exchange;
 use super::form;
 use super::lease::{Lease, Line};
+use super::outbound::Outbound;
 use super::server::Server;
+use crate::alarm::Alarm;
 use crate::body::{Relay, Upload, UploadWatch};
 
-/// How a try ended.
-pub(super) enum Tried {
-    /// With an answer; where the request may be sent again, here is its double.
-    Answered(Response<Relay>, Option<Double>),
-    /// No server looked at it: the whole request is here again.
-    Untaken(Request<Upload>, SendError),
+/// How a try ended without an answer.
+pub(super) enum Missed {
+    /// No server looked at it: the whole request is there again.
+    Untaken(SendError),
     /// A server may have looked at it.
-    Lost(SendError, Option<Double>),
-}
-
-/// A second copy of a request without a body.
-pub(super) struct Double {
-    pub(super) request: Request<Upload>,
-    /// It may be sent again though a server may have acted on it (RFC 9110, 9.2.2).
-    pub(super) idempotent: bool,
+    Lost(SendError),
 }
 
 /// How sending over one connection failed.
 enum Failed {
-    /// Nothing was written: the whole request is here again.
-    Unsent(Box<Request<Upload>>),
+    /// Nothing was written: the whole request is there again.
+    Unsent,
     /// Some of it may have been.
     Sent(SendError),
 }
+
+/// What hyper says of a request that was handed to it.
+type Reply = Result<Response<Incoming>, TrySendError<Request<Upload>>>;
 
 /// Connections of one server that may turn out to be of no use for a request.
 const MOST_CONNECTIONS: usize = 3;
 
 impl Exchange<'_> {
-    /// Sends `request` to the server of `lease`. Where a kept connection turns out closed, over another one.
-    pub(super) async fn try_at(&self, lease: Lease, mut request: Request<Upload>) -> Tried {
-        let server = Arc::clone(lease.server());
+    /// Sends the request to the server of `lease`. Where a kept connection turns out closed, over another one.
+    pub(super) async fn try_at(
+        &self,
+        lease: Lease,
+        server: &Arc<Server>,
+        outbound: &mut Outbound,
+    ) -> Result<Response<Relay>, Missed> {
         let (mut kept_fits, mut rounds) = (true, 0);
         loop {
-            let (line, kept) = match self.line(&server, kept_fits).await {
+            let (mut line, kept) = match self.line(server, kept_fits).await {
                 Ok(found) => found,
-                Err(error) => return Tried::Untaken(request, error),
+                Err(error) => return Err(Missed::Untaken(error)),
             };
-            let double = self.double(&request, &line, kept);
-            let own = matches!(line, Line::Own(..));
-            let failed = match self.over(&server, line, request).await {
-                Ok((response, line)) => {
-                    return self.answered(response, lease.over(line, self.clock), double);
+            let failed = match self.over(server, &mut line, kept, outbound).await {
+                Ok(response) => {
+                    return Ok(self.answered(response, lease.over(line, self.clock)));
                 }
                 Err(failed) => failed,
             };
             rounds += 1;
             // Closed ones of a connection each are used up; the shared ones might close for ever.
-            let again = (kept && own) || rounds < MOST_CONNECTIONS;
-            match (failed, double) {
-                (Failed::Unsent(whole), _) if again => request = *whole,
-                (Failed::Unsent(whole), _) => return Tried::Untaken(*whole, closed()),
-                (Failed::Sent(SendError::Unprocessed(_)), Some(double)) if again => {
+            let again = (kept && matches!(line, Line::Own(_))) || rounds < MOST_CONNECTIONS;
+            match failed {
+                Failed::Unsent if again => {}
+                Failed::Unsent => return Err(Missed::Untaken(closed())),
+                Failed::Sent(SendError::Unprocessed(error)) if outbound.renew() => {
+                    if !again {
+                        return Err(Missed::Untaken(SendError::Unprocessed(error)));
+                    }
                     self.pool.metrics().retried("unprocessed");
-                    request = double.request;
                 }
-                (Failed::Sent(SendError::Unprocessed(error)), Some(double)) => {
-                    return Tried::Untaken(double.request, SendError::Unprocessed(error));
-                }
-                (Failed::Sent(SendError::Broken(error)), Some(double))
-                    if kept && kept_fits && double.idempotent =>
+                Failed::Sent(error @ SendError::Broken(_))
+                    if kept && kept_fits && outbound.may_go_twice() =>
                 {
                     if !self.may_retry("stale") {
-                        return Tried::Lost(SendError::Broken(error), None);
+                        outbound.give_up();
+                        return Err(Missed::Lost(error));
                     }
                     kept_fits = false;
-                    request = double.request;
+                    outbound.renew();
                 }
-                (Failed::Sent(error), double) => {
-                    self.blame(&server, &error, kept);
-                    return Tried::Lost(error, double);
+                Failed::Sent(error) => {
+                    self.blame(server, &error, kept);
+                    return Err(Missed::Lost(error));
                 }
             }
         }
     }
 
-    fn answered(
-        &self,
-        response: Response<Incoming>,
-        lease: Lease,
-        double: Option<Double>,
-    ) -> Tried {
+    fn answered(&self, response: Response<Incoming>, lease: Lease) -> Response<Relay> {
         let (server, status) = (lease.server(), response.status());
         server.metrics().responded(status);
         let ejection = self.pool.settings().ejection.as_ref();
@@ -110,7 +103,7 @@ impl Exchange<'_> {
             self.pool.succeeded(server, self.now());
         }
         let longest = self.pool.timing().body;
-        Tried::Answered(response.map(|incoming| Relay::new(incoming, longest, lease)), double)
+        response.map(|incoming| Relay::new(incoming, longest, lease))
     }
 
     /// A failure that is the server's counts against it: that a kept connection was closed is none.
@@ -125,38 +118,48 @@ impl Exchange<'_> {
     async fn over(
         &self,
         server: &Arc<Server>,
-        line: Line,
-        request: Request<Upload>,
-    ) -> Result<(Response<Incoming>, Line), Failed> {
+        line: &mut Line,
+        kept: bool,
+        outbound: &mut Outbound,
+    ) -> Result<Response<Incoming>, Failed> {
         server.metrics().requests.inc();
         self.departure.leave();
-        let watch = request.body().watch();
+        let watch = outbound.request().and_then(|request| request.body().watch());
         let watch = watch.as_deref();
-        let (reply, line) = match line {
-            Line::Own(mut sender, worker) => {
-                if !sender.is_ready() && !self.becomes_ready(&mut sender).await {
-                    return Err(Failed::Unsent(Box::new(request)));
+        let reply = match line {
+            Line::Own(own) => {
+                if !own.sender.is_ready() && !self.becomes_ready(&mut own.sender).await {
+                    return Err(Failed::Unsent);
                 }
-                let reply = sender.try_send_request(form::for_http1(request));
-                (self.in_time(reply, watch).await, Line::Own(sender, worker))
+                let Some(request) = self.take(outbound, kept, false) else {
+                    return Err(Failed::Unsent);
+                };
+                let reply = own.sender.try_send_request(form::for_http1(request));
+                self.in_time(reply, watch, own.alarm_of(self.worker)).await
             }
             Line::Stream(stream) => {
                 let secure = server.proves().is_some();
+                let Some(request) = self.take(outbound, kept, true) else {
+                    return Err(Failed::Unsent);
+                };
                 let request = form::for_http2(request, secure, server.endpoint());
                 let reply = stream.sender().try_send_request(request);
-                (self.in_time(reply, watch).await, Line::Stream(stream))
+                self.in_time(reply, watch, &mut Alarm::default()).await
             }
         };
         let error = match reply {
             Ok(Ok(response)) => {
-                if let Line::Stream(stream) = &line {
+                if let Line::Stream(stream) = line {
                     stream.connection().heard();
                 }
-                return Ok((response, line));
+                return Ok(response);
             }
             Ok(Err(mut error)) => match error.take_message() {
-                Some(request) => return Err(Failed::Unsent(Box::new(request))),
-                None => why(error.into_error(), watch, &line),
+                Some(request) => {
+                    outbound.stay(request);
+                    return Err(Failed::Unsent);
+                }
+                None => why(error.into_error(), watch, line),
             },
             Err(slow) => slow,
         };
@@ -164,6 +167,17 @@ impl Exchange<'_> {
             server.metrics().failed(kind);
         }
         Err(Failed::Sent(error))
+    }
+
+    /// The request, as it leaves over a line that is `kept` or `shared`; with a spare where it might go again.
+    fn take(&self, outbound: &mut Outbound, kept: bool, shared: bool) -> Option<Request<Upload>> {
+        let idempotent = outbound.request()?.method().is_idempotent();
+        // Over HTTP/2 a server may say that it did not look at the request, whatever its method.
+        if shared || (idempotent && (kept || self.pool.settings().retries.any())) {
+            outbound.leave_spare()
+        } else {
+            outbound.leave()
+        }
     }
 
     /// Whether a connection that was just used, perhaps on another thread, can soon be used again.
@@ -175,45 +189,39 @@ impl Exchange<'_> {
     /// Waits for `reply`, at most `first_byte` since the last byte of the request went on.
     async fn in_time(
         &self,
-        reply: impl Future<Output = Result<Response<Incoming>, TrySendError<Request<Upload>>>>,
+        reply: impl Future<Output = Reply>,
         watch: Option<&UploadWatch>,
-    ) -> Result<Result<Response<Incoming>, TrySendError<Request<Upload>>>, SendError> {
+        alarm: &mut Alarm,
+    ) -> Result<Reply, SendError> {
         let mut reply = pin!(reply);
-        let longest = self.pool.timing().first_byte;
-        let mut wait = longest;
-        loop {
-            if let Ok(reply) = tokio::time::timeout(wait, &mut reply).await {
-                return Ok(reply);
+        let longest = micros(self.pool.timing().first_byte);
+        let mut deadline = self.now().saturating_add(longest);
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(reply) = reply.as_mut().poll(cx) {
+                return Poll::Ready(Ok(reply));
             }
-            if watch.is_some_and(UploadWatch::waits_for_client) {
-                // Its own silence is bounded by body_timeout.
-                wait = longest;
-                continue;
+            while alarm.poll(deadline, self.clock, cx).is_ready() {
+                deadline = match watch {
+                    // Its own silence is bounded by body_timeout.
+                    Some(watch) if watch.waits_for_client() => self.now().saturating_add(longest),
+                    Some(watch) if watch.moved().saturating_add(longest) > self.now() => {
+                        watch.moved().saturating_add(longest)
+                    }
+                    _ => return Poll::Ready(Err(SendError::Slow)),
+                };
             }
-            let moved = watch.map_or(0, UploadWatch::moved);
-            let still = Duration::from_micros(self.now().saturating_sub(moved));
-            match longest.checked_sub(still) {
-                Some(rest) if !rest.is_zero() => wait = rest,
-                _ => return Err(SendError::Slow),
-            }
-        }
-    }
-
-    /// A second copy of a request that may have to be sent again.
-    fn double(&self, request: &Request<Upload>, line: &Line, kept: bool) -> Option<Double> {
-        if !matches!(request.body(), Upload::Empty) {
-            return None;
-        }
-        let idempotent = request.method().is_idempotent();
-        let wanted = idempotent && (kept || self.pool.settings().retries.any());
-        // Over HTTP/2 a server may say that it did not look at the request, whatever its method.
-        (wanted || matches!(line, Line::Stream(_)))
-            .then(|| Double { request: copy(request), idempotent })
+            Poll::Pending
+        })
+        .await
     }
 
     pub(super) fn now(&self) -> u64 {
         self.clock.now().as_micros()
     }
+}
+
+fn micros(time: Duration) -> u64 {
+    u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn closed() -> SendError {
@@ -241,13 +249,4 @@ fn why(error: hyper::Error, watch: Option<&UploadWatch>, line: &Line) -> SendErr
         Some(h2::Reason::REFUSED_STREAM) if refused => SendError::Unprocessed(Arc::new(error)),
         _ => SendError::Broken(Arc::new(error)),
     }
-}
-
-fn copy(request: &Request<Upload>) -> Request<Upload> {
-    let (mut parts, ()): (Parts, ()) = Request::new(()).into_parts();
-    parts.method = request.method().clone();
-    parts.uri = request.uri().clone();
-    parts.version = request.version();
-    parts.headers = request.headers().clone();
-    Request::from_parts(parts, Upload::Empty)
 }

@@ -7,9 +7,10 @@ use smallvec::SmallVec;
 use tollgate_store::SystemClock;
 
 use super::SendError;
-use super::attempt::{Double, Tried};
+use super::attempt::Missed;
 use super::discard::discard;
 use super::lease::Lease;
+use super::outbound::Outbound;
 use super::pool::{Picked, Pool};
 use super::server::Server;
 use crate::access_log::Note;
@@ -48,11 +49,11 @@ impl Trip {
 impl Exchange<'_> {
     pub(super) async fn send(
         &self,
-        mut request: Request<Upload>,
+        request: Request<Upload>,
         note: &mut Note,
     ) -> Result<Response<Relay>, SendError> {
         self.pool.budget().request();
-        let mut trip = Trip::default();
+        let (mut outbound, mut trip) = (Outbound::new(request), Trip::default());
         loop {
             let lease = match self.place(&trip).await {
                 Ok(lease) => lease,
@@ -64,32 +65,28 @@ impl Exchange<'_> {
             }
             let server = Arc::clone(lease.server());
             note.with(|noted| noted.tries(server.text()));
-            request = match self.try_at(lease, request).await {
-                Tried::Answered(response, double) => {
-                    match self.after(&response, double, &mut trip, &server) {
-                        Some(double) => {
-                            trip.lost.get_or_insert(SendError::Status(response.status()));
-                            tokio::spawn(discard(response.into_body()));
-                            double
-                        }
-                        None => return Ok(response),
+            match self.try_at(lease, &server, &mut outbound).await {
+                Ok(response) => {
+                    let again = self.after(&response, &outbound, &mut trip, &server);
+                    if !(again && outbound.renew()) {
+                        return Ok(response);
                     }
+                    trip.lost.get_or_insert(SendError::Status(response.status()));
+                    tokio::spawn(discard(response.into_body()));
                 }
                 // Another server would need as much.
-                Tried::Untaken(_, error @ SendError::Exhausted(_)) => return Err(trip.error(error)),
-                Tried::Untaken(whole, error) => {
-                    trip.untaken = Some(error);
-                    whole
+                Err(Missed::Untaken(error @ SendError::Exhausted(_))) => {
+                    return Err(trip.error(error));
                 }
-                Tried::Lost(error, double) => {
-                    let again = self.after_loss(&error, double, &mut trip, &server);
+                Err(Missed::Untaken(error)) => trip.untaken = Some(error),
+                Err(Missed::Lost(error)) => {
+                    let again = self.after_loss(&error, &outbound, &mut trip, &server);
                     let lost = trip.lost.get_or_insert(error);
-                    match again {
-                        Some(double) => double,
-                        None => return Err(lost.clone()),
+                    if !(again && outbound.renew()) {
+                        return Err(lost.clone());
                     }
                 }
-            };
+            }
             trip.tried.push(server);
         }
     }
@@ -137,35 +134,34 @@ impl Exchange<'_> {
         })
     }
 
-    /// The double of a request that goes again after `response`, because the policy says so.
+    /// Whether the request goes again after `response`, because the policy says so.
     fn after(
         &self,
         response: &Response<Relay>,
-        double: Option<Double>,
+        outbound: &Outbound,
         trip: &mut Trip,
         server: &Arc<Server>,
-    ) -> Option<Request<Upload>> {
-        let double = double.filter(|double| double.idempotent)?;
-        let wanted = self.pool.settings().retries.status.contains(&response.status().as_u16());
-        (wanted && self.goes_elsewhere("status", trip, server)).then_some(double.request)
+    ) -> bool {
+        self.pool.settings().retries.status.contains(&response.status().as_u16())
+            && outbound.may_go_twice()
+            && self.goes_elsewhere("status", trip, server)
     }
 
-    /// The double of a request that goes again after `error`, because the policy says so.
+    /// Whether the request goes again after `error`, because the policy says so.
     fn after_loss(
         &self,
         error: &SendError,
-        double: Option<Double>,
+        outbound: &Outbound,
         trip: &mut Trip,
         server: &Arc<Server>,
-    ) -> Option<Request<Upload>> {
-        let double = double.filter(|double| double.idempotent)?;
+    ) -> bool {
         let retries = &self.pool.settings().retries;
         let reason = match error {
             SendError::Slow if retries.timeout => "timeout",
             SendError::Broken(_) if retries.broken => "broken",
-            _ => return None,
+            _ => return false,
         };
-        self.goes_elsewhere(reason, trip, server).then_some(double.request)
+        outbound.may_go_twice() && self.goes_elsewhere(reason, trip, server)
     }
 
     fn goes_elsewhere(&self, reason: &'static str, trip: &mut Trip, last: &Arc<Server>) -> bool {

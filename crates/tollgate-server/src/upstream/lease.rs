@@ -7,16 +7,41 @@ use tollgate_store::{Clock, SystemClock};
 
 use super::multiplexed::StreamHold;
 use super::server::Server;
+use crate::alarm::Alarm;
 use crate::body::Upload;
 use crate::metrics::UpstreamError;
 
 /// What a request goes over.
 #[derive(Debug)]
 pub(super) enum Line {
-    /// A connection of its own; the thread that drives it.
-    Own(SendRequest<Upload>, usize),
+    /// A connection of its own.
+    Own(Own),
     /// A stream of a connection that others use, too.
     Stream(StreamHold),
+}
+
+/// A connection for one request at a time.
+#[derive(Debug)]
+pub(super) struct Own {
+    pub(super) sender: SendRequest<Upload>,
+    /// The thread that drives it.
+    pub(super) worker: usize,
+    /// Times the answers to its requests, and the thread whose timers it uses.
+    alarm: (Alarm, usize),
+}
+
+impl Own {
+    pub(super) fn new(sender: SendRequest<Upload>, worker: usize) -> Own {
+        Own { sender, worker, alarm: (Alarm::default(), worker) }
+    }
+
+    /// What times an answer on the thread `worker`.
+    pub(super) fn alarm_of(&mut self, worker: usize) -> &mut Alarm {
+        if self.alarm.1 != worker {
+            self.alarm = (Alarm::default(), worker);
+        }
+        &mut self.alarm.0
+    }
 }
 
 /// A request's hold on a server, and on its connection once there is one.
@@ -53,10 +78,8 @@ impl Lease {
         let (Some(line), Some(clock)) = (self.line.take(), self.clock.take()) else { return };
         let now = clock.now().as_micros();
         match line {
-            Line::Own(sender, worker) if !sender.is_closed() => {
-                self.server.keep(worker, sender, now)
-            }
-            Line::Own(..) => {}
+            Line::Own(own) if !own.sender.is_closed() => self.server.keep(own, now),
+            Line::Own(_) => {}
             Line::Stream(stream) => stream.used(now),
         }
     }

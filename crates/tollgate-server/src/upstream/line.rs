@@ -6,7 +6,7 @@ use super::SendError;
 use super::connect::{Opened, connect};
 use super::dial::DialError;
 use super::exchange::Exchange;
-use super::lease::Line;
+use super::lease::{Line, Own};
 use super::multiplexed::{Found, Shared};
 use super::server::Server;
 use crate::metrics::UpstreamError;
@@ -33,7 +33,7 @@ impl Exchange<'_> {
             return Ok((line, true));
         }
         match self.open(server).await? {
-            Opened::Own(sender) => Ok((Line::Own(sender, self.worker), false)),
+            Opened::Own(sender) => Ok((Line::Own(Own::new(sender, self.worker)), false)),
             Opened::Shared(connection) => {
                 // It speaks HTTP/2 after all, though nobody counted on that.
                 server.declines_http2(false);
@@ -86,7 +86,7 @@ impl Exchange<'_> {
             }
             Ok(Opened::Own(sender)) => {
                 server.declines_http2(true);
-                server.keep(self.worker, sender, self.now());
+                server.keep(Own::new(sender, self.worker), self.now());
                 server.shared_closed();
                 Ok(())
             }

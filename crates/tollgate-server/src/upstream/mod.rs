@@ -21,6 +21,7 @@ mod line;
 mod members;
 mod multiplexed;
 mod names;
+mod outbound;
 mod pool;
 mod queue;
 mod server;

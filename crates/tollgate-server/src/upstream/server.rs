@@ -3,17 +3,15 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
-use hyper::client::conn::http1::SendRequest;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tollgate_policy::settings::UpstreamAddress;
 
 use super::dial::Endpoint;
 use super::kept::Stack;
-use super::lease::Line;
+use super::lease::{Line, Own};
 use super::multiplexed::Shared;
 use super::queue::Queue;
 use super::standing::Standing;
-use crate::body::Upload;
 use crate::metrics::{ServerMetrics, UpstreamError};
 use crate::spell::Spell;
 
@@ -152,22 +150,21 @@ impl Server {
 
     /// A kept connection of the thread `worker`.
     pub(super) fn take_kept(&self, worker: usize) -> Option<Line> {
-        let own = self.workers.get(worker)?.kept.pop().map(|sender| Line::Own(sender, worker));
+        let own = self.workers.get(worker)?.kept.pop().map(Line::Own);
         let bounded = self.bounds.most_connections.load(Ordering::Relaxed) != usize::MAX;
         if own.is_none() && bounded { self.take_any() } else { own }
     }
 
     /// A kept connection of any thread: a new one might be one too many. It may have to be waited for until it is ready.
     fn take_any(&self) -> Option<Line> {
-        let mut all = self.workers.iter().enumerate();
-        all.find_map(|(number, of)| of.kept.pop_any().map(|sender| Line::Own(sender, number)))
+        self.workers.iter().find_map(|of| of.kept.pop_any()).map(Line::Own)
     }
 
-    /// Keeps a connection that the thread `worker` drives.
-    pub(super) fn keep(&self, worker: usize, sender: SendRequest<Upload>, now: u64) {
-        let Some(of) = self.workers.get(worker) else { return };
+    /// Keeps a connection for the thread that drives it.
+    pub(super) fn keep(&self, own: Own, now: u64) {
+        let Some(of) = self.workers.get(own.worker) else { return };
         let most = self.bounds.most_idle.load(Ordering::Relaxed).div_ceil(self.workers.len());
-        of.kept.push(sender, now, most);
+        of.kept.push(own, now, most);
     }
 
     /// The HTTP/2 connections of the thread `worker`.
