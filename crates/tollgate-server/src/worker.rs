@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tollgate_store::Clock;
 
-use crate::connection::{self, Acceptor, Arrival, Entrance, LAST_CALL, Stream};
+use crate::connection::{self, Acceptor, Arrival, Entrance, LAST_CALL, Lot, Stream};
 use crate::gateway::Gateway;
 use crate::server::BoundSocket;
 use crate::sweep;
@@ -58,6 +58,9 @@ impl Worker {
             .map(|(entrance, socket)| Ok((entrance, Acceptor::new(socket)?)))
             .collect::<io::Result<Vec<_>>>()?;
         let mut arrivals = Queue { acceptors, next: 0 };
+        let lot = Lot::new(Arc::clone(&self.gateway), self.number, self.stop.clone());
+        let lot = Arc::new(lot);
+        tokio::spawn(Arc::clone(&lot).attend());
         self.gateway.runs_on(tokio::runtime::Handle::current());
         if self.number == 0 {
             tokio::spawn(sweep::run(Arc::clone(&self.gateway)));
@@ -69,7 +72,7 @@ impl Worker {
         tokio::pin!(stopped);
         loop {
             tokio::select! {
-                accepted = arrivals.next() => self.take(accepted).await,
+                accepted = arrivals.next() => self.take(&lot, accepted).await,
                 _ = sweep.tick() => {
                     self.gateway.live().sweep(self.number);
                     if self.number == 0 {
@@ -79,14 +82,14 @@ impl Worker {
                 _ = &mut stopped => break,
             }
         }
-        self.take_the_last(arrivals).await;
+        self.take_the_last(&lot, arrivals).await;
         self.drain().await;
         Ok(())
     }
 
-    async fn take(&self, accepted: io::Result<Accepted>) {
+    async fn take(&self, lot: &Arc<Lot>, accepted: io::Result<Accepted>) {
         match accepted {
-            Ok(accepted) => self.serve(accepted),
+            Ok(accepted) => self.serve(lot, accepted),
             Err(error) if is_of_one_connection(&error) => {}
             Err(error) => {
                 self.gateway.arrivals().unaccepted(&error, self.gateway.metrics());
@@ -97,7 +100,7 @@ impl Worker {
 
     /// Those who connected before the gateway stopped are served, and those who were about to: a socket that is closed resets
     /// what waits in its queue. Who comes later reaches whoever listens then.
-    async fn take_the_last(&self, mut arrivals: Queue) {
+    async fn take_the_last(&self, lot: &Arc<Lot>, mut arrivals: Queue) {
         arrivals.acceptors.retain(|(_, acceptor)| acceptor.hold_off());
         if arrivals.acceptors.is_empty() {
             return;
@@ -105,7 +108,7 @@ impl Worker {
         let accepting = async {
             loop {
                 match arrivals.next().await {
-                    Ok(accepted) => self.serve(accepted),
+                    Ok(accepted) => self.serve(lot, accepted),
                     Err(error) if is_of_one_connection(&error) => {}
                     Err(_) => return,
                 }
@@ -114,7 +117,7 @@ impl Worker {
         let _ = tokio::time::timeout(LAST_CALL, accepting).await;
     }
 
-    fn serve(&self, accepted: Accepted) {
+    fn serve(&self, lot: &Arc<Lot>, accepted: Accepted) {
         let Accepted { entrance, stream, peer } = accepted;
         let most = self.gateway.max_connections();
         let Some(place) = self.gateway.places().take(most) else {
@@ -122,13 +125,19 @@ impl Worker {
             return self.gateway.arrivals().turn_away(stream, most, now, self.gateway.metrics());
         };
         stream.set_nodelay();
-        let (gateway, worker, stop) = (Arc::clone(&self.gateway), self.number, self.stop.clone());
-        tokio::spawn(async move {
-            let arrival = Arrival { stream, peer, entrance, place, worker };
-            if let Some(known) = connection::introduce(&gateway, arrival, stop.clone()).await {
-                connection::serve(gateway, known, stop).await;
-            }
-        });
+        let arrival = Arrival { stream, peer, entrance, place };
+        if connection::is_introduced(&arrival) {
+            let (lot, gateway) = (Arc::clone(lot), Arc::clone(&self.gateway));
+            let stop = self.stop.clone();
+            tokio::spawn(async move {
+                let known = connection::introduce(&gateway, arrival, stop).await;
+                if let Some(admitted) = known.and_then(|known| connection::admit(&gateway, known)) {
+                    lot.welcome(admitted);
+                }
+            });
+        } else if let Some(admitted) = connection::admit(&self.gateway, arrival) {
+            lot.welcome(admitted);
+        }
     }
 
     /// Waits until the last connection of the gateway has ended, at most `drain_timeout`, or until it is told not to.

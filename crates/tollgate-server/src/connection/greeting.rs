@@ -113,7 +113,8 @@ async fn shake(stream: Stream, tls: &Tls) -> io::Result<Greeted> {
     let protocol = if http2 { Protocol::Http2 } else { Protocol::Http1 };
     let shown = session.peer_certificates().and_then(|chain| chain.first());
     let certificate = shown.and_then(|own| names_of(own));
-    Ok(Greeted { transport: Transport::Tls(Box::new(stream)), protocol, certificate })
+    let transport = Transport::Tls(Box::new(Stream::new(stream)));
+    Ok(Greeted { transport, protocol, certificate })
 }
 
 #[cfg(test)]

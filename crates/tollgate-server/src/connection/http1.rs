@@ -1,6 +1,6 @@
 //! HTTP/1.1 from a client: hyper's server, timed by the connection's pace.
 
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
@@ -11,44 +11,61 @@ use tokio::sync::watch;
 use tollgate_policy::settings::GatewaySettings;
 
 use super::farewell::farewell;
+use super::pace::Silence;
 use super::{Client, End};
 use crate::gateway::Gateway;
 
 /// hyper takes headers that are larger than the limit by this much, so that the gateway's own check can answer them in full.
 const HEADER_SLACK: usize = 16 * 1024;
 
-/// Serves a connection on which the client speaks HTTP/1.
+/// Serves a connection on which the client speaks HTTP/1, until it ends or is at rest.
 pub(super) async fn run(
-    gateway: Arc<Gateway>,
+    gateway: &Arc<Gateway>,
     client: &Arc<Client>,
     settings: &GatewaySettings,
     stop: watch::Receiver<bool>,
 ) -> End {
-    let service = service_fn(|request| Arc::clone(&gateway).answer(Arc::clone(client), request));
-    let connection = http1::Builder::new()
+    let service = service_fn(|request| Arc::clone(gateway).answer(Arc::clone(client), request));
+    let mut connection = http1::Builder::new()
         .max_buf_size(settings.max_header_bytes.saturating_add(HEADER_SLACK))
         .max_headers(settings.max_headers)
         .serve_connection(TokioIo::new(client.socket.clone()), service)
         .with_upgrades();
-    let mut connection = pin!(connection);
-    let mut overdue = pin!(client.pace.overdue());
+    let mut silence = pin!(client.pace.silence(|| can_rest(client)));
     let mut parting = pin!(farewell(&client.pace, stop));
     let mut told = false;
-    std::future::poll_fn(move |cx| {
-        let mut polled = connection.as_mut().poll(cx);
+    let silence = std::future::poll_fn(|cx| {
+        let mut polled = Pin::new(&mut connection).poll(cx);
         if polled.is_pending() && !told && parting.as_mut().poll(cx).is_ready() {
             told = true;
-            connection.as_mut().graceful_shutdown();
-            polled = connection.as_mut().poll(cx);
+            Pin::new(&mut connection).graceful_shutdown();
+            polled = Pin::new(&mut connection).poll(cx);
         }
         if let Poll::Ready(ended) = polled {
             if let Err(error) = ended {
                 tracing::trace!(%error, "a connection ended");
             }
-            return Poll::Ready(End::Closed);
+            return Poll::Ready(None);
         }
         // After the connection, so that it sees what the connection just did.
-        overdue.as_mut().poll(cx).map(|()| End::TooSlow)
+        silence.as_mut().poll(cx).map(Some)
     })
-    .await
+    .await;
+    match silence {
+        None => End::Closed,
+        Some(Silence::TooLong) => End::TooSlow,
+        Some(Silence::Rest) => match connection.into_parts() {
+            Some(parts) if !told => End::AtRest { unread: parts.read_buf },
+            _ => End::Closed,
+        },
+    }
+}
+
+/// Whether hyper holds nothing for `client` but what it may have read of a next request: every answer has gone out, every
+/// body was read, and nobody answers.
+fn can_rest(client: &Arc<Client>) -> bool {
+    client.pace.is_between_answers()
+        && !client.pace.may_be_unread()
+        && Arc::strong_count(client) == 1
+        && client.socket.is_shared_by_two()
 }

@@ -30,26 +30,32 @@ enum NoHeader {
     Cut,
 }
 
-/// Learns who is behind `arrival`, and counts it among the connections of that address. `None` where it was closed instead:
-/// it had to say so and did not, or its address has too many.
+/// Whether `arrival` begins with a PROXY protocol header.
+pub(crate) fn is_introduced(arrival: &Arrival) -> bool {
+    arrival.peer.is_some_and(|peer| arrival.entrance.takes_headers_from(peer.ip()))
+}
+
+/// Learns who is behind `arrival`, which says so. `None` where it did not and was closed.
 pub(crate) async fn introduce(
     gateway: &Gateway,
     mut arrival: Arrival,
     stop: watch::Receiver<bool>,
 ) -> Option<Arrival> {
-    if let Some(peer) = arrival.peer
-        && arrival.entrance.takes_headers_from(peer.ip())
-    {
-        let longest = Duration::from_micros(gateway.settings().header_timeout.get());
-        match header(&arrival.stream, longest, stop).await {
-            Ok(Origin::Socket) => {}
-            Ok(Origin::Client { source, .. }) => arrival.peer = Some(source),
-            Err(why) => {
-                refuse(gateway, peer, &why);
-                return None;
-            }
+    let peer = arrival.peer?;
+    let longest = Duration::from_micros(gateway.settings().header_timeout.get());
+    match header(&arrival.stream, longest, stop).await {
+        Ok(Origin::Socket) => {}
+        Ok(Origin::Client { source, .. }) => arrival.peer = Some(source),
+        Err(why) => {
+            refuse(gateway, peer, &why);
+            return None;
         }
     }
+    Some(arrival)
+}
+
+/// Counts `arrival` among the connections of its address. `None` where that has too many, and it was closed.
+pub(crate) fn admit(gateway: &Gateway, arrival: Arrival) -> Option<Arrival> {
     let Some(peer) = arrival.peer else { return Some(arrival) };
     match gateway.join(peer.ip()) {
         Ok(member) => Some(Arrival { place: arrival.place.of(member), ..arrival }),

@@ -3,16 +3,22 @@
 //! ```text
 //! stream -> greeting (what is spoken, TLS) -> transport -> socket (time, refusals, floods) -> http1 or http2
 //! ```
+//!
+//! While it waits for its client it is a guest in the lot of its thread: before its first byte, and in a longer silence after
+//! an answer over HTTP/1.1.
 
+mod bells;
 mod crowd;
 mod entrance;
 mod farewell;
 mod greeting;
+mod guest;
 mod http1;
 mod http2;
 mod interim;
 mod introduction;
 mod linger;
+mod lot;
 mod pace;
 mod peer;
 mod places;
@@ -24,6 +30,7 @@ mod transport;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use prometheus_client::metrics::gauge::Gauge;
 use tokio::sync::watch;
 use tollgate_policy::ClientCertificate;
@@ -31,12 +38,14 @@ use tollgate_policy::ClientCertificate;
 use crate::gateway::Gateway;
 use crate::metrics::Handshake;
 use greeting::{Ended, Greeted, Protocol};
+use guest::{Guest, Stage};
 
 pub(crate) use crowd::{Crowd, Member};
 pub(crate) use entrance::{Entrance, Scheme};
 pub(crate) use farewell::LAST_CALL;
-pub(crate) use introduction::introduce;
+pub(crate) use introduction::{admit, introduce, is_introduced};
 pub(crate) use linger::see_off;
+pub(crate) use lot::Lot;
 pub(crate) use pace::{Pace, Turn};
 pub(crate) use peer::Peer;
 pub(crate) use places::{Place, Places};
@@ -58,9 +67,9 @@ pub(crate) struct Client {
     /// How it keeps time.
     pub(crate) pace: Arc<Pace>,
     /// Its place among the connections; held by tunnels too.
-    pub(crate) _place: Place,
+    place: Place,
     /// It counts among the open ones; tunnels too.
-    _open: Open,
+    open: Open,
     /// The worker thread that it lives on.
     pub(crate) worker: usize,
 }
@@ -86,8 +95,6 @@ pub(crate) struct Arrival {
     pub(crate) entrance: Arc<Entrance>,
     /// Its place among the connections.
     pub(crate) place: Place,
-    /// The worker thread that it lives on.
-    pub(crate) worker: usize,
 }
 
 /// One more in a gauge, until it is dropped.
@@ -107,40 +114,45 @@ impl Drop for Open {
     }
 }
 
-/// Serves `arrival` until it ends, or until `stop` says that the gateway does.
-pub(crate) async fn serve(gateway: Arc<Gateway>, arrival: Arrival, stop: watch::Receiver<bool>) {
-    let Arrival { stream, peer, entrance, place, worker } = arrival;
+/// Serves `guest`, which came to `lot`, until it ends or has nothing to say for a while.
+async fn serve(lot: Arc<Lot>, mut guest: Guest) {
+    loop {
+        match visit(&lot, guest).await {
+            Some(next) if next.has_more() => guest = next,
+            Some(next) => return lot.keep(next),
+            None => return,
+        }
+    }
+}
+
+/// Serves `guest` until it ends; gives it back where it came to rest.
+async fn visit(lot: &Lot, guest: Guest) -> Option<Guest> {
+    let (gateway, stop) = (&lot.gateway, &lot.stop);
     let settings = gateway.settings();
-    let pace = Arc::new(Pace::new(&settings, gateway.timer()));
-    let open = Open::one(&gateway.metrics().connections);
-    let Some(greeted) = begin(&gateway, stream, &entrance, &pace, stop.clone()).await else {
-        return;
+    let pace = Arc::new(Pace::new(&settings, gateway.timer(), guest.begun()));
+    let Guest { stage, who, .. } = guest;
+    let greeted = match stage {
+        Stage::New(stream) => begin(gateway, stream, &who.entrance, &pace, stop.clone()).await?,
+        Stage::Kept(transport) => {
+            Greeted { transport, protocol: Protocol::Http1, certificate: None }
+        }
     };
     let Greeted { transport, protocol, certificate } = greeted;
     let socket = Socket::new(transport, Arc::clone(&pace), Arc::clone(gateway.metrics()));
-    let client = Arc::new(Client {
-        peer: Peer::new(peer.map(|peer| peer.ip())),
-        entrance,
-        certificate,
-        socket: socket.clone(),
-        pace: Arc::clone(&pace),
-        _place: place,
-        _open: open,
-        worker,
-    });
+    let client = who.client(certificate, socket.clone(), Arc::clone(&pace), lot.worker);
+    drop(socket);
+    let client = Arc::new(client);
     let end = match protocol {
-        Protocol::Http1 => http1::run(gateway, &client, &settings, stop).await,
-        Protocol::Http2 => http2::run(gateway, &client, &settings, stop).await,
+        Protocol::Http1 => http1::run(gateway, &client, &settings, stop.clone()).await,
+        Protocol::Http2 => http2::run(gateway, &client, &settings, stop.clone()).await,
     };
-    if end == End::TooSlow {
-        if pace.owes_an_answer() {
-            linger::too_slow(&socket);
-        }
-        return;
+    match end {
+        End::AtRest { unread } => return Guest::of(client, &unread),
+        End::TooSlow if pace.owes_an_answer() => linger::too_slow(&client.socket),
+        End::Closed if pace.may_be_unread() => linger::read_away(&client.socket).await,
+        End::TooSlow | End::Closed => {}
     }
-    if pace.may_be_unread() {
-        linger::read_away(&socket).await;
-    }
+    None
 }
 
 /// Waits for what the client begins with, and agrees on TLS; within the time of a header.
@@ -187,8 +199,11 @@ async fn begin(
 }
 
 /// How HTTP ended on a connection.
-#[derive(PartialEq, Eq)]
 enum End {
     Closed,
     TooSlow,
+    /// Nothing came for a while after an answer, but `unread` of a next request.
+    AtRest {
+        unread: Bytes,
+    },
 }

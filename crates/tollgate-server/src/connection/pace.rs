@@ -23,6 +23,9 @@ const BUSY: u8 = 1;
 /// Nothing has come since the last answer.
 const IDLE: u8 = 2;
 
+/// How long nothing has come when a connection gives up its buffers. One that is busy looks so often whether it still is.
+const AT_REST: u64 = 1_000_000;
+
 /// Most headers come in one piece of fewer bytes, in which no line end is looked for.
 const SHORT: usize = 1024;
 
@@ -49,6 +52,26 @@ pub(crate) struct Pace {
     turns: AtomicUsize,
     /// Since when the fields of a request come over HTTP/2; 0 where none are half through.
     fields: AtomicU64,
+    /// The silence, by its begin, in which the connection could not be laid down.
+    restless: AtomicU64,
+}
+
+/// How far a connection has come when its time is kept from here on, and since when.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Begun {
+    /// It was accepted, and nothing came.
+    Connected(Timestamp),
+    /// It had an answer, and nothing came after.
+    Idle(Timestamp),
+}
+
+/// What a silence has become.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Silence {
+    /// The client is too slow.
+    TooLong,
+    /// It may be a long one.
+    Rest,
 }
 
 /// A request's turn on its connection; when it is dropped the connection waits for the next.
@@ -92,14 +115,18 @@ impl Drop for Turn {
 }
 
 impl Pace {
-    pub(crate) fn new(settings: &GatewaySettings, clock: &Arc<SystemClock>) -> Pace {
+    pub(super) fn new(settings: &GatewaySettings, clock: &Arc<SystemClock>, begun: Begun) -> Pace {
+        let (phase, since) = match begun {
+            Begun::Connected(since) => (HEADER, since),
+            Begun::Idle(since) => (IDLE, since),
+        };
         Pace {
             clock: Arc::clone(clock),
             header: settings.header_timeout.get(),
             idle: settings.idle_timeout.get(),
             body: settings.body_timeout.get(),
-            phase: AtomicU8::new(HEADER),
-            since: AtomicU64::new(clock.now().as_micros()),
+            phase: AtomicU8::new(phase),
+            since: AtomicU64::new(since.as_micros()),
             blocked: AtomicU64::new(0),
             begun: AtomicBool::new(false),
             line: AtomicBool::new(false),
@@ -108,7 +135,13 @@ impl Pace {
             multiplexed: AtomicBool::new(false),
             turns: AtomicUsize::new(0),
             fields: AtomicU64::new(0),
+            restless: AtomicU64::new(0),
         }
+    }
+
+    /// Since when it does what it does.
+    pub(super) fn since(&self) -> Timestamp {
+        Timestamp::from_micros(self.since.load(Ordering::Relaxed))
     }
 
     /// HTTP/2 is spoken: requests go side by side, and the time of each body is its stream's own.
@@ -267,16 +300,33 @@ impl Pace {
         }
     }
 
+    /// The moment at which there is something to do about a silence: in one after an answer it comes before the deadline.
+    fn limit(&self) -> Option<u64> {
+        let deadline = self.deadline()?;
+        if !self.is_idle() || self.multiplexed.load(Ordering::Relaxed) {
+            return Some(deadline);
+        }
+        let since = self.since.load(Ordering::Relaxed);
+        let awake = self.restless.load(Ordering::Relaxed) == since;
+        Some(if awake { deadline } else { deadline.min(since.saturating_add(AT_REST)) })
+    }
+
     /// Ends when the client is too slow. It has to be polled whenever the connection was.
     pub(super) async fn overdue(&self) {
+        self.silence(|| false).await;
+    }
+
+    /// Ends when the client is too slow, or silent for so long after an answer that its connection may be laid down, where
+    /// `can_rest` says that it can. It has to be polled whenever the connection was.
+    pub(super) async fn silence(&self, can_rest: impl Fn() -> bool) -> Silence {
         let mut timer = pin!(tokio::time::sleep(Duration::ZERO));
         let mut armed = u64::MAX;
         std::future::poll_fn(|cx| {
             loop {
-                let Some(deadline) = self.deadline() else { return Poll::Pending };
-                if deadline < armed {
-                    armed = deadline;
-                    let left = deadline.saturating_sub(self.clock.now().as_micros());
+                let Some(limit) = self.limit() else { return Poll::Pending };
+                if limit < armed {
+                    armed = limit;
+                    let left = limit.saturating_sub(self.clock.now().as_micros());
                     timer.set(tokio::time::sleep(Duration::from_micros(left)));
                 }
                 if timer.as_mut().poll(cx).is_pending() {
@@ -284,12 +334,19 @@ impl Pace {
                 }
                 // The timer is over; the limit may have moved on since it was set.
                 armed = u64::MAX;
-                if deadline <= self.clock.now().as_micros() {
-                    return Poll::Ready(());
+                let now = self.clock.now().as_micros();
+                if self.deadline().is_some_and(|deadline| deadline <= now) {
+                    return Poll::Ready(Silence::TooLong);
+                }
+                if limit <= now {
+                    if can_rest() {
+                        return Poll::Ready(Silence::Rest);
+                    }
+                    self.restless.store(self.since.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
             }
         })
-        .await;
+        .await
     }
 }
 
@@ -306,7 +363,8 @@ mod tests {
             body_timeout: Micros::new(body),
             ..crate::gateway::tests::settings()
         };
-        Arc::new(Pace::new(&settings, &Arc::new(SystemClock::new())))
+        let clock = Arc::new(SystemClock::new());
+        Arc::new(Pace::new(&settings, &clock, Begun::Connected(clock.now())))
     }
 
     #[test]

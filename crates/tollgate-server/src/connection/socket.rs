@@ -44,6 +44,16 @@ impl Socket {
         Socket { end: Arc::new(Mutex::new(end)), pace, metrics }
     }
 
+    /// Nobody has it but its client and whoever drives HTTP on it.
+    pub(super) fn is_shared_by_two(&self) -> bool {
+        Arc::strong_count(&self.end) == 2
+    }
+
+    /// What it is made of; `None` where somebody else still has it.
+    pub(super) fn into_transport(self) -> Option<Transport> {
+        Arc::into_inner(self.end).map(|end| end.into_inner().transport)
+    }
+
     /// HTTP/2 is spoken from here on: `guard` watches its frames.
     pub(super) fn guard(&self, guard: Guard) {
         self.end.lock().guard = Some(Box::new(guard));

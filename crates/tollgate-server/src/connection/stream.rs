@@ -17,8 +17,8 @@ const LOOK: usize = 2048;
 
 /// A client's end. What a connection begins with can be looked at before somebody reads it.
 #[derive(Debug)]
-pub(crate) struct Stream {
-    socket: Plain,
+pub(crate) struct Stream<S = Plain> {
+    socket: S,
     /// What was read and looked at.
     ahead: Vec<u8>,
     /// How much of that somebody has read since.
@@ -82,14 +82,39 @@ impl Acceptor {
     }
 }
 
-impl Stream {
-    fn new(socket: Plain) -> Stream {
+impl<S> Stream<S> {
+    pub(super) fn new(socket: S) -> Stream<S> {
         Stream { socket, ahead: Vec::new(), taken: 0 }
+    }
+
+    /// What it reads from.
+    pub(super) fn inner(&self) -> &S {
+        &self.socket
     }
 
     /// What came and nobody has read yet, as far as it was looked at.
     pub(super) fn ahead(&self) -> &[u8] {
         &self.ahead[self.taken..]
+    }
+
+    /// Gives back the last that was read: it is read next.
+    pub(super) fn put_back(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            let rest = [bytes, self.ahead()].concat();
+            (self.ahead, self.taken) = (rest, 0);
+        }
+    }
+}
+
+impl Stream {
+    /// Whether there is something to read, or the other end has gone.
+    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        let ready = match &self.socket {
+            Plain::Tcp(stream) => stream.poll_read_ready(cx),
+            Plain::Unix(stream) => stream.poll_read_ready(cx),
+        };
+        // What is wrong with it is told by reading.
+        ready.map(|_| ())
     }
 
     /// Looks at more of what comes; 0 where nothing more will.
@@ -145,7 +170,7 @@ impl Stream {
     }
 }
 
-impl AsyncRead for Stream {
+impl<S: AsyncRead + Unpin> AsyncRead for Stream<S> {
     fn poll_read(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -166,7 +191,7 @@ impl AsyncRead for Stream {
     }
 }
 
-impl AsyncWrite for Stream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for Stream<S> {
     fn poll_write(
         self: Pin<&mut Self>,
         cx: &mut Context<'_>,

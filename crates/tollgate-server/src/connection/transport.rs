@@ -1,5 +1,7 @@
 //! What carries a client's HTTP: the stream itself, or TLS on it.
 
+use std::task::{Context, Poll};
+
 use tokio_rustls::server::TlsStream;
 
 use super::Stream;
@@ -9,7 +11,8 @@ use crate::plain::hand_on;
 #[derive(Debug)]
 pub(super) enum Transport {
     Clear(Stream),
-    Tls(Box<TlsStream<Stream>>),
+    /// The outer stream is of what was protected.
+    Tls(Box<Stream<TlsStream<Stream>>>),
 }
 
 impl Transport {
@@ -17,7 +20,31 @@ impl Transport {
     pub(super) fn is_closed(&self) -> bool {
         match self {
             Transport::Clear(stream) => stream.is_closed(),
-            Transport::Tls(stream) => stream.get_ref().0.is_closed(),
+            Transport::Tls(stream) => stream.inner().get_ref().0.is_closed(),
+        }
+    }
+
+    /// Whether the system has something to read, or the other end has gone. What was read already says nothing.
+    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            Transport::Clear(stream) => stream.poll_readable(cx),
+            Transport::Tls(stream) => stream.inner().get_ref().0.poll_readable(cx),
+        }
+    }
+
+    /// Gives back what was read of it; it is read next.
+    pub(super) fn put_back(&mut self, bytes: &[u8]) {
+        match self {
+            Transport::Clear(stream) => stream.put_back(bytes),
+            Transport::Tls(stream) => stream.put_back(bytes),
+        }
+    }
+
+    /// Something was put back that nobody has read since.
+    pub(super) fn has_more(&self) -> bool {
+        match self {
+            Transport::Clear(stream) => !stream.ahead().is_empty(),
+            Transport::Tls(stream) => !stream.ahead().is_empty(),
         }
     }
 }

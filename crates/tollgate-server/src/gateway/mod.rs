@@ -157,6 +157,10 @@ impl Gateway {
         self.live.load().settings().clone()
     }
 
+    pub(crate) fn with_settings<T>(&self, look: impl FnOnce(&GatewaySettings) -> T) -> T {
+        look(self.live.load().settings())
+    }
+
     pub(crate) fn max_connections(&self) -> usize {
         self.live.load().settings().max_connections
     }

@@ -110,6 +110,8 @@ pub struct Metrics {
     generations: Mutex<[LabelSets; 2]>,
     /// Client connections that are open.
     pub connections: Gauge,
+    /// Those of them that wait for their client and hold no buffers.
+    pub connections_at_rest: Gauge,
     /// Client connections answered 503 because `max_connections` were open.
     pub connections_rejected: Counter,
     /// Client connections answered 429 because `max_connections_per_address` of their address were open.
@@ -180,6 +182,7 @@ impl Metrics {
             pools: pool::Families::default(),
             generations: Mutex::default(),
             connections: Gauge::default(),
+            connections_at_rest: Gauge::default(),
             connections_rejected: Counter::default(),
             connections_crowded: Counter::default(),
             access_log: AccessLogMetrics::default(),
@@ -233,6 +236,11 @@ impl Metrics {
         add.metric("answers", "Answers of our own, by status", &self.answers.family);
         self.bodies_read.register(&mut add);
         add.metric("connections", "Client connections that are open", &self.connections);
+        add.metric(
+            "connections_at_rest",
+            "Client connections that are open, wait for their client and hold no buffers",
+            &self.connections_at_rest,
+        );
         add.metric(
             "connections_rejected",
             "Client connections answered 503 because max_connections were open",

@@ -171,10 +171,11 @@ impl Guard {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connection::pace::Begun;
 
     fn guard(settings: GatewaySettings) -> Guard {
         let clock = Arc::new(SystemClock::new());
-        let pace = Arc::new(Pace::new(&settings, &clock));
+        let pace = Arc::new(Pace::new(&settings, &clock, Begun::Connected(clock.now())));
         Guard::new(&settings, &clock, &pace, &Metrics::new(Vec::new))
     }
 

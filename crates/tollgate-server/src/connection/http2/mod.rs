@@ -59,7 +59,7 @@ fn builder(settings: &GatewaySettings, streams: Streams) -> http2::Builder<Strea
 
 /// Serves a connection on which the client speaks HTTP/2.
 pub(super) async fn run(
-    gateway: Arc<Gateway>,
+    gateway: &Arc<Gateway>,
     client: &Arc<Client>,
     settings: &GatewaySettings,
     mut stop: watch::Receiver<bool>,
@@ -72,7 +72,7 @@ pub(super) async fn run(
         pace: Arc::clone(&client.pace),
         metrics: Arc::clone(metrics),
     };
-    let service = service_fn(|request| Arc::clone(&gateway).answer(Arc::clone(client), request));
+    let service = service_fn(|request| Arc::clone(gateway).answer(Arc::clone(client), request));
     let connection =
         builder(settings, streams).serve_connection(TokioIo::new(client.socket.clone()), service);
     let mut connection = pin!(connection);
