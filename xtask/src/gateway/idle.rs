@@ -12,6 +12,9 @@ use super::server::Server;
 /// Clients.
 pub(super) const CLIENTS: usize = 10_000;
 
+/// How long they have been idle, at least, when it is looked: either proxy may have given up by then what only a busy connection needs.
+const IDLE_FOR: Duration = Duration::from_secs(3);
+
 /// What a proxy takes, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Memory {
@@ -43,6 +46,7 @@ pub(super) fn measure(server: &Server, asking: bool) -> Result<Memory, String> {
     }
     // The last of them may not have been accepted yet: an answer to one who came later says that they were.
     ask(server.address, &mut connect(server.address)?)?;
+    std::thread::sleep(IDLE_FOR);
     Ok(Memory { before, with_all: resident(server.pid())? })
 }
 

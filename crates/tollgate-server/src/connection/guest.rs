@@ -84,10 +84,11 @@ impl Guest {
         matches!(&self.stage, Stage::Kept(transport) if transport.has_more())
     }
 
-    /// Whether there is something to read, or its client has gone.
-    pub(super) fn poll_readable(&self, cx: &mut Context<'_>) -> Poll<()> {
-        match &self.stage {
-            Stage::New(stream) => stream.poll_readable(cx),
+    /// Whether its client has said something, or has gone.
+    pub(super) fn poll_said(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match &mut self.stage {
+            // The runtime takes a new socket for one that can be read: only reading tells.
+            Stage::New(stream) => stream.poll_look(cx).map(|_| ()),
             Stage::Kept(transport) => transport.poll_readable(cx),
         }
     }

@@ -62,18 +62,18 @@ impl Lot {
     }
 
     /// Gives `guest` back where there is something to do for it already.
-    fn lay_down(&self, guest: Guest) -> Option<Guest> {
+    fn lay_down(&self, mut guest: Guest) -> Option<Guest> {
         let deadline = self.gateway.with_settings(|settings| guest.deadline(settings));
         let mut guests = self.guests.lock();
         if guests.closed {
             return Some(guest);
         }
         let key = Key { deadline: deadline.as_micros(), number: guests.next };
+        guests.next += 1;
         let bell = Waker::from(Arc::new(Bell::new(key, Arc::clone(&self.bells))));
-        if guest.poll_readable(&mut Context::from_waker(&bell)).is_ready() {
+        if guest.poll_said(&mut Context::from_waker(&bell)).is_ready() {
             return Some(guest);
         }
-        guests.next += 1;
         guests.waiting.insert(key, Box::new(guest));
         self.gateway.metrics().connections_at_rest.inc();
         if key.deadline < guests.armed {
@@ -89,7 +89,8 @@ impl Lot {
 
     /// Serves the guest called `key` again, if it still waits.
     fn wake(self: &Arc<Lot>, key: Key) {
-        if let Some(guest) = self.guests.lock().waiting.remove(&key) {
+        let found = self.guests.lock().waiting.remove(&key);
+        if let Some(guest) = found {
             self.gateway.metrics().connections_at_rest.dec();
             self.resume(*guest);
         }
@@ -111,6 +112,7 @@ impl Lot {
                 () = &mut stopped => break,
                 () = self.bells.called() => self.answer().await,
                 () = &mut timer => {
+                    timer.set(tokio::time::sleep(Duration::MAX));
                     self.guests.lock().armed = u64::MAX;
                     self.resume_until(self.gateway.timer().now().as_micros()).await;
                 }

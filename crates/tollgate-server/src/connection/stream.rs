@@ -119,14 +119,21 @@ impl Stream {
 
     /// Looks at more of what comes; 0 where nothing more will.
     pub(super) async fn look(&mut self) -> io::Result<usize> {
+        std::future::poll_fn(|cx| self.poll_look(cx)).await
+    }
+
+    /// As [`look`](Self::look). While nothing comes it has no buffer.
+    pub(super) fn poll_look(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<usize>> {
         let before = self.ahead.len();
         self.ahead.resize(before + LOOK, 0);
         let mut buf = ReadBuf::new(&mut self.ahead[before..]);
-        let socket = &mut self.socket;
-        let read = std::future::poll_fn(|cx| Pin::new(&mut *socket).poll_read(cx, &mut buf)).await;
+        let read = Pin::new(&mut self.socket).poll_read(cx, &mut buf);
         let length = buf.filled().len();
         self.ahead.truncate(before + length);
-        read.map(|()| length)
+        if self.ahead.is_empty() {
+            self.ahead = Vec::new();
+        }
+        read.map_ok(|()| length)
     }
 
     /// Sends small answers at once. Without it they wait for the client's acknowledgement; they are only slower then.

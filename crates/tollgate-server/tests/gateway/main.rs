@@ -25,6 +25,7 @@ mod proxy_protocol;
 mod queueing;
 mod real_clients;
 mod reloading;
+mod resting;
 mod right_http;
 mod semantics;
 mod sharing;

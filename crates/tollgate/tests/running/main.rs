@@ -8,6 +8,7 @@ mod large_bodies;
 mod log;
 #[path = "../web/process.rs"]
 mod process;
+mod resting;
 mod stopping;
 mod supervised;
 mod take_over;
