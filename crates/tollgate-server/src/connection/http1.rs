@@ -67,5 +67,5 @@ fn can_rest(client: &Arc<Client>) -> bool {
     client.pace.is_between_answers()
         && !client.pace.may_be_unread()
         && Arc::strong_count(client) == 1
-        && client.socket.is_shared_by_two()
+        && client.socket.can_be_taken_apart()
 }

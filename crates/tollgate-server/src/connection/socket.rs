@@ -44,9 +44,10 @@ impl Socket {
         Socket { end: Arc::new(Mutex::new(end)), pace, metrics }
     }
 
-    /// Nobody has it but its client and whoever drives HTTP on it.
-    pub(super) fn is_shared_by_two(&self) -> bool {
+    /// Nobody has it but its client and whoever drives HTTP on it, and nothing is left to announce.
+    pub(super) fn can_be_taken_apart(&self) -> bool {
         Arc::strong_count(&self.end) == 2
+            && self.end.lock().interim.as_ref().is_none_or(|interim| interim.is_out())
     }
 
     /// What it is made of; `None` where somebody else still has it.
