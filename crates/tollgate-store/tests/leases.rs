@@ -2,6 +2,8 @@
 //! the dead held.
 #![cfg(feature = "redis")]
 
+#[path = "leases/apart.rs"]
+mod apart;
 #[path = "leases/node.rs"]
 mod node;
 #[path = "leases/processes.rs"]

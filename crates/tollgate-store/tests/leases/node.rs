@@ -64,6 +64,12 @@ impl Node {
         Node { store, clock, ids }
     }
 
+    /// A reload: the same limits under other parameters.
+    pub(crate) fn redefine(&self, limits: &[(Algorithm, SyncMode)]) {
+        let ids = self.store.define(&definitions(limits), self.clock.now());
+        assert_eq!(*ids, *self.ids, "they keep their names");
+    }
+
     pub(crate) async fn request(&self) -> StoreOutcome {
         let charge = |limit: &LimitId| Charge { limit: *limit, key: b"key", cost: 1, period: None };
         let charges: Vec<Charge<'_>> = self.ids.iter().map(charge).collect();

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::exchange::{Answer, Report, Reports, Request};
-use super::purse::{Entry, Errand, Purse};
+use super::purse::{Entry, Errand, Purse, Returns};
 use crate::shared::Node;
 use crate::shared::concurrently::concurrently;
 use crate::shared::remote::Remote;
-use crate::{StoreError, Trouble, Uptime};
+use crate::{StoreError, Taken, Trouble, Uptime};
 
 /// So many returns are under way at a time, when nobody waits for them.
 const RETURNS: usize = 16;
@@ -24,13 +24,29 @@ impl<R: Remote> Node<R> {
         let over = Over { purse: &self.purse, errand: &errand };
         self.purse.counters.asked(&errand.request);
         let result = self.exchange(&errand, &errand.request).await;
-        if let Some(left_over) = over.hand_over(result) {
+        let LeftOver { lent, unclaimed } = over.hand_over(result);
+        if let Some(taken) = unclaimed {
+            self.give_back(taken).await;
+        }
+        if let Some(left_over) = lent {
             // Its wallet is gone: what was lent goes back at once.
             self.purse.counters.asked(&left_over);
             if self.exchange(&errand, &left_over).await.is_err() {
                 self.purse.counters.unanswered();
             }
         }
+    }
+
+    /// Gives back what was taken in the store and is nobody's.
+    pub(super) async fn give_back(&self, taken: Taken) {
+        // Where there is no answer the units count as spent.
+        let _ = self.settle_one(taken, 0, self.clock.now()).await;
+    }
+
+    /// Sends what goes back, and waits for the answers.
+    async fn send_back(&self, returns: Returns) {
+        concurrently(returns.errands, RETURNS, |errand| self.run(errand)).await;
+        concurrently(returns.taken, RETURNS, |taken| self.give_back(taken)).await;
     }
 
     async fn exchange(&self, errand: &Errand, request: &Request) -> Result<Answer, StoreError> {
@@ -46,8 +62,7 @@ impl<R: Remote> Node<R> {
 
     /// Returns what is to be returned by now, in one part of the wallets.
     pub(in crate::shared) async fn tidy_leases(&self, part: usize) {
-        let errands = self.purse.tidy(part, Uptime::now());
-        concurrently(errands, RETURNS, |errand| self.run(errand)).await;
+        self.send_back(self.purse.tidy(part, Uptime::now())).await;
     }
 
     /// Returns what was borrowed of limits that are no longer the same.
@@ -64,8 +79,11 @@ impl<R: Remote> Node<R> {
             });
             same.is_none()
         };
-        for errand in self.purse.give_up(Uptime::now(), has_changed) {
-            self.send(errand);
+        let Returns { errands, taken } = self.purse.give_up(Uptime::now(), has_changed);
+        errands.into_iter().for_each(|errand| self.send(errand));
+        for taken in taken {
+            let node = self.clone();
+            self.remote.spawn(async move { node.give_back(taken).await });
         }
     }
 
@@ -74,9 +92,17 @@ impl<R: Remote> Node<R> {
         for turn in self.purse.turns() {
             let _ = self.remote.within(self.remote.budget(), turn.over()).await;
         }
-        let errands = self.purse.give_up(Uptime::now(), |_| true);
-        concurrently(errands, RETURNS, |errand| self.run(errand)).await;
+        self.send_back(self.purse.give_up(Uptime::now(), |_| true)).await;
     }
+}
+
+/// What of an answer is nobody's.
+#[derive(Default)]
+struct LeftOver {
+    /// What was lent to a wallet that is gone.
+    lent: Option<Request>,
+    /// What an earlier answer brought, and those who waited came too late for.
+    unclaimed: Option<Taken>,
 }
 
 /// Ends a request's turn, whatever becomes of it.
@@ -87,14 +113,14 @@ struct Over<'n> {
 
 impl Over<'_> {
     /// Hands the answer to the wallet, wakes who waits, and says what is to be returned since there is no wallet any more.
-    fn hand_over(self, result: Result<Answer, StoreError>) -> Option<Request> {
+    fn hand_over(self, result: Result<Answer, StoreError>) -> LeftOver {
         let error = result.as_ref().err().cloned();
         let left_over = self.finish(result);
         self.errand.turn.end(error);
         left_over
     }
 
-    fn finish(&self, result: Result<Answer, StoreError>) -> Option<Request> {
+    fn finish(&self, result: Result<Answer, StoreError>) -> LeftOver {
         let Errand { owner, turn, period, held, .. } = self.errand;
         let counters = &self.purse.counters;
         let lent = match &result {
@@ -102,21 +128,25 @@ impl Over<'_> {
             Err(_) => None,
         };
         lent.map_or_else(|| counters.unanswered(), |(_, units)| counters.lent(units));
+        let mut unclaimed = None;
         let known = self.purse.with(owner, |entry| {
             if entry.turn.take_if(|other| Arc::ptr_eq(other, turn)).is_none() {
                 return false;
             }
             // Read here, so that what was taken for those who wait is theirs as long as it is meant to be.
             let (at, limit, pace) = (Uptime::now(), &held.definition.limit, entry.pace);
+            unclaimed = entry.unclaimed(at);
             match result {
                 Ok(answer) => entry.wallet.receive(answer, *period, at, limit, &pace),
                 Err(_) => entry.wallet.fail(at),
             }
             true
         });
-        let (term, units) = lent.filter(|(_, units)| *units > 0)?;
-        let report = Report { term, unspent: units, spent: 0 };
-        (known != Some(true)).then(|| Request::of(Reports::from_slice(&[report])))
+        let report = |(term, unspent)| {
+            Request::of(Reports::from_slice(&[Report { term, unspent, spent: 0 }]))
+        };
+        let lent = lent.filter(|(_, units)| *units > 0 && known != Some(true)).map(report);
+        LeftOver { lent, unclaimed }
     }
 }
 

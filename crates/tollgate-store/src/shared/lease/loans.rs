@@ -65,10 +65,7 @@ impl<R: Remote> Node<R> {
                 == Some(true);
         if !is_back {
             let node = self.clone();
-            self.remote.spawn(async move {
-                // Where there is no answer the units count as spent.
-                let _ = node.settle_one(taken, 0, node.clock.now()).await;
-            });
+            self.remote.spawn(async move { node.give_back(taken).await });
         }
     }
 }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use tollgate_core::Period;
+use tollgate_core::{Charged, Period, Timestamp};
 
 use super::exchange::Request;
 use super::hand::Serial;
+use super::loans::STORE;
 use super::observed::LeaseCounters;
 use super::pace::Pace;
 use super::turn::{Turn, Waiting};
 use super::wallet::Wallet;
 use crate::memory::KeyHash;
 use crate::shared::limits::Held;
-use crate::{LimitId, Uptime};
+use crate::{LimitId, Source, Taken, Uptime};
 
 /// A wallet's name: the limit as the node calls it, and the key as its local store does.
 pub(in crate::shared) type Owner = (LimitId, KeyHash);
@@ -62,7 +63,33 @@ pub(in crate::shared) struct Errand {
     pub(in crate::shared) turn: Arc<Turn>,
 }
 
+/// What goes back to the store.
+#[derive(Debug, Default)]
+pub(in crate::shared) struct Returns {
+    /// Units on lease.
+    pub(in crate::shared) errands: Vec<Errand>,
+    /// Units that were taken as without leases.
+    pub(in crate::shared) taken: Vec<Taken>,
+}
+
 impl Entry {
+    /// What was taken for those who waited, and they came too late for: it is to be given back.
+    pub(in crate::shared) fn unclaimed(&mut self, at: Uptime) -> Option<Taken> {
+        let unclaimed = self.wallet.unclaimed(at);
+        unclaimed.map(|unclaimed| self.taken(unclaimed))
+    }
+
+    fn taken(&self, (units, at): (u64, Timestamp)) -> Taken {
+        Taken {
+            place: 0,
+            limit: self.held.id,
+            key: self.name,
+            charged: Charged { units, fraction: 0, at, ticket: STORE },
+            period: self.period,
+            source: Source::Lease,
+        }
+    }
+
     /// Makes an errand of a request that the wallet has drawn up.
     pub(in crate::shared) fn errand(&mut self, owner: Owner, request: Request) -> Errand {
         let turn = Arc::new(Turn::new());
@@ -150,15 +177,16 @@ impl Purse {
     }
 
     /// Looks through one of [`Purse::parts`]: what is to be returned by now is, and wallets that are for nothing any more go.
-    pub(in crate::shared) fn tidy(&self, part: usize, at: Uptime) -> Vec<Errand> {
-        let mut errands = Vec::new();
+    pub(in crate::shared) fn tidy(&self, part: usize, at: Uptime) -> Returns {
+        let mut returns = Returns::default();
         self.sift(part, |owner, entry| {
+            returns.taken.extend(entry.unclaimed(at));
             if let Some(request) = entry.wallet.tidy(at, &entry.pace) {
-                errands.push(entry.errand(*owner, request));
+                returns.errands.push(entry.errand(*owner, request));
             }
             !entry.is_idle(at)
         });
-        errands
+        returns
     }
 
     /// Returns all that is in hand where `given_up` says so, and forgets those wallets.
@@ -166,23 +194,25 @@ impl Purse {
         &self,
         at: Uptime,
         given_up: impl Fn(&mut Entry) -> bool,
-    ) -> Vec<Errand> {
-        let mut errands = Vec::new();
+    ) -> Returns {
+        let mut returns = Returns::default();
         for part in 0..SHARDS {
             self.sift(part, |owner, entry| {
                 if !given_up(entry) {
                     return true;
                 }
+                let unclaimed = entry.wallet.unclaimed_yet();
+                returns.taken.extend(unclaimed.map(|unclaimed| entry.taken(unclaimed)));
                 if let Some(request) = entry.wallet.give_up(0, at, &entry.pace) {
                     let turn = entry.turn.take();
-                    errands.push(entry.errand(*owner, request));
+                    returns.errands.push(entry.errand(*owner, request));
                     // Those who wait for another request hear that it is over.
                     turn.inspect(|turn| turn.end(None));
                 }
                 false
             });
         }
-        errands
+        returns
     }
 
     fn sift(&self, part: usize, mut keep: impl FnMut(&Owner, &mut Entry) -> bool) {

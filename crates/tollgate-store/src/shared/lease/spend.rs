@@ -172,7 +172,9 @@ impl<R: Remote> Node<R> {
         let (owner, cost, at) = ((one.held.id, one.key), one.charge.cost, Uptime::now());
         let nodes = u64::from(self.live_nodes());
         let name = || self.remote.name(remote, one.charge.key);
+        let mut unclaimed = None;
         let said = self.purse.open(owner, one.held, pace, name, at, |entry| {
+            unclaimed = entry.unclaimed(at);
             match entry.spend(&one.charge, first, at) {
                 Said::Known(outcome, spent) => {
                     (Some((outcome, spent)), None, entry.ahead(owner, nodes, at))
@@ -184,6 +186,10 @@ impl<R: Remote> Node<R> {
                 }
             }
         });
+        if let Some(taken) = unclaimed {
+            let node = self.clone();
+            self.remote.spawn(async move { node.give_back(taken).await });
+        }
         let Some((known, turn, errand)) = said else {
             one.course = Course::Far(remote);
             return None;

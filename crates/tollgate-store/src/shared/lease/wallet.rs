@@ -42,6 +42,8 @@ struct Pocket {
     units: u64,
     until: Uptime,
     at: Timestamp,
+    /// When the oldest of them were taken.
+    since: Timestamp,
 }
 
 /// A request that is on its way.
@@ -212,7 +214,7 @@ impl Wallet {
         u64::try_from(needed).unwrap_or(u64::MAX).saturating_sub(self.hand.unspent(at))
     }
 
-    /// The answer has come. `period` is the one around the store's moment, for a quota.
+    /// The answer has come; what is [unclaimed](Wallet::unclaimed) was asked for before. `period` is the one around the store's moment, for a quota.
     pub(crate) fn receive(
         &mut self,
         answer: Answer,
@@ -239,13 +241,24 @@ impl Wallet {
 
     /// Those who wait may not all have come for the last when the next arrives.
     fn pocket(&mut self, units: u64, taken: Timestamp, at: Uptime) {
-        if at >= self.pocket.until {
-            self.pocket.units = 0;
-        }
         if units > 0 {
-            let units = units.saturating_add(self.pocket.units);
-            self.pocket = Pocket { units, until: at.plus(POCKET_LIFE), at: taken };
+            let before = if at < self.pocket.until { self.pocket } else { Pocket::default() };
+            let since = if before.units > 0 { before.since.min(taken) } else { taken };
+            let units = units.saturating_add(before.units);
+            self.pocket = Pocket { units, until: at.plus(POCKET_LIFE), at: taken, since };
         }
+    }
+
+    /// What was taken for those who waited, at `at` is not theirs any more, and has to be given back to the store: how much,
+    /// and when it was taken there at the earliest.
+    pub(crate) fn unclaimed(&mut self, at: Uptime) -> Option<(u64, Timestamp)> {
+        (at >= self.pocket.until).then(|| self.unclaimed_yet()).flatten()
+    }
+
+    /// The same, as if nobody waited any more.
+    pub(crate) fn unclaimed_yet(&mut self) -> Option<(u64, Timestamp)> {
+        let units = std::mem::take(&mut self.pocket.units);
+        (units > 0).then_some((units, self.pocket.since))
     }
 
     /// The store has not enough for all who waited: the same is refused here until it can have.
@@ -327,6 +340,7 @@ impl Wallet {
         let refusing = self.refusing.is_some_and(|refusing| at < refusing.until);
         self.asking.is_none()
             && !refusing
+            && self.pocket.units == 0
             && self.hand.is_empty()
             && self.demand.expected(at, pace.horizon) == 0
     }

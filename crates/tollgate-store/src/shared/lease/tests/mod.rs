@@ -8,5 +8,6 @@ mod node;
 mod scenarios;
 #[cfg(feature = "redis")]
 mod scripts;
+mod unclaimed;
 mod world;
 mod worthwhile;
