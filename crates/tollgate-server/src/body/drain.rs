@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use http_body::Frame;
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
@@ -19,6 +20,9 @@ pub(crate) async fn drain(mut body: Incoming, longest: Duration, pace: Arc<Pace>
         let mut left = DRAINED;
         loop {
             let Some(frame) = body.frame().await else { return pace.read_to_the_end() };
+            if frame.as_ref().is_ok_and(Frame::is_trailers) {
+                pace.saw_trailers();
+            }
             let length =
                 frame.ok().map(|frame| frame.data_ref().map_or(0, |data| data.len() as u64));
             match length.and_then(|length| left.checked_sub(length)) {

@@ -59,6 +59,11 @@ impl Inbound {
         Some(&ahead.data)
     }
 
+    /// Trailers were read ahead.
+    pub(crate) fn has_trailers(&self) -> bool {
+        self.ahead.as_ref().is_some_and(|ahead| ahead.trailers.is_some())
+    }
+
     /// Why reading ahead failed, where it did.
     pub(crate) fn failure(&self) -> Option<UploadFailure> {
         match self.ahead.as_ref()?.end {

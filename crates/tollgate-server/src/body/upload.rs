@@ -120,6 +120,9 @@ impl Streamed {
             return Err(BodyError::TooLarge);
         };
         self.left = left;
+        if frame.is_trailers() {
+            self.pace.saw_trailers();
+        }
         Ok(trailers::sound(frame))
     }
 

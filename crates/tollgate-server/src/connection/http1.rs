@@ -35,6 +35,10 @@ pub(super) async fn run(
     let mut parting = pin!(farewell(&client.pace, stop));
     let mut told = false;
     let silence = std::future::poll_fn(|cx| {
+        if !told && client.pace.serves_its_last() {
+            told = true;
+            Pin::new(&mut connection).graceful_shutdown();
+        }
         let mut polled = Pin::new(&mut connection).poll(cx);
         if polled.is_pending() && !told && parting.as_mut().poll(cx).is_ready() {
             told = true;

@@ -54,6 +54,8 @@ pub(crate) struct Pace {
     fields: AtomicU64,
     /// The silence, by its begin, in which the connection could not be laid down.
     restless: AtomicU64,
+    /// What comes after the present request is not to be served.
+    last: AtomicBool,
 }
 
 /// How far a connection has come when its time is kept from here on, and since when.
@@ -136,6 +138,7 @@ impl Pace {
             turns: AtomicUsize::new(0),
             fields: AtomicU64::new(0),
             restless: AtomicU64::new(0),
+            last: AtomicBool::new(false),
         }
     }
 
@@ -247,6 +250,19 @@ impl Pace {
         self.phase.load(Ordering::Relaxed) != BUSY
             && self.answered.load(Ordering::Relaxed)
             && !self.multiplexed.load(Ordering::Relaxed)
+    }
+
+    /// A body ended in trailers. hyper ends their lines at CR LF and reads them as ending at LF, too: a request that somebody
+    /// before us sees behind such a line is swallowed with it. So this one is the last of its connection.
+    pub(crate) fn saw_trailers(&self) {
+        if !self.multiplexed.load(Ordering::Relaxed) {
+            self.last.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// No more requests are to be served.
+    pub(super) fn serves_its_last(&self) -> bool {
+        self.last.load(Ordering::Relaxed)
     }
 
     /// The last request's body was read to its end.

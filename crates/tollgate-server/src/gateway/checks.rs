@@ -57,7 +57,7 @@ fn ambiguity(parts: &Parts, survey: Survey) -> Option<&'static str> {
     }
     let host = parts.headers.get(HOST);
     if parts.version == Version::HTTP_2
-        && let Some(detail) = authority_fault(parts, host)
+        && let Some(detail) = fault_of_http2(parts, host)
     {
         return Some(detail);
     }
@@ -74,8 +74,18 @@ fn ambiguity(parts: &Parts, survey: Survey) -> Option<&'static str> {
     None
 }
 
-/// What is wrong with the `:authority` of a request over HTTP/2 (RFC 9113, 8.3.1).
-fn authority_fault(parts: &Parts, host: Option<&HeaderValue>) -> Option<&'static str> {
+fn is_padded(value: &HeaderValue) -> bool {
+    let space = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let bytes = value.as_bytes();
+    bytes.first().is_some_and(space) || bytes.last().is_some_and(space)
+}
+
+/// What is wrong with a request over HTTP/2 that h2 lets pass: its fields, or its `:authority` (RFC 9113, 8.2.1 and 8.3.1).
+fn fault_of_http2(parts: &Parts, host: Option<&HeaderValue>) -> Option<&'static str> {
+    if parts.headers.values().any(is_padded) {
+        // RFC 9113, 8.2.1: over HTTP/1.1 the space would be none of the value's.
+        return Some("A field begins or ends with a space.");
+    }
     let Some(authority) = parts.uri.authority().map(http::uri::Authority::as_str) else {
         return host.is_none().then_some("The request does not name its host.");
     };
@@ -159,6 +169,9 @@ mod tests {
         assert_eq!(status(h2("https://a.example/x").header("host", "b.example")), Some(400));
         assert_eq!(status(h2("https://u@a.example/x")), Some(400));
         assert_eq!(status(h2("/x")), Some(400));
+        let padded = |value| status(h2("https://a.example/x").header("x-key", value));
+        assert_eq!([padded(""), padded("a b"), padded("a")], [None; 3]);
+        assert_eq!([padded(" a"), padded("a "), padded("\ta"), padded(" ")], [Some(400); 4]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ const NEVER: [(Field, HeaderName); 8] = [
 ];
 
 /// Removes what concerns the connection only. Answers the protocol that the sender would upgrade to, where it asks for one
-/// that may be passed on: never h2c, because its requests would go past every limit.
+/// that may be passed on: none in which HTTP goes on, because its requests would go past every limit.
 ///
 /// `survey` is of `headers`.
 pub(super) fn strip(headers: &mut HeaderMap, survey: Survey) -> Option<HeaderValue> {
@@ -56,8 +56,14 @@ pub(super) fn upgrade_to(headers: &mut HeaderMap, protocol: HeaderValue) {
 
 fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let protocol = headers.get(header::UPGRADE)?;
-    let plain = || lists(headers, &header::UPGRADE, "h2c");
-    (lists(headers, &header::CONNECTION, "upgrade") && !plain()).then(|| protocol.clone())
+    let http = || members(headers, &header::UPGRADE).any(carries_http);
+    (lists(headers, &header::CONNECTION, "upgrade") && !http()).then(|| protocol.clone())
+}
+
+/// Whether HTTP goes on in `protocol`: another version of it (`h2c`, `HTTP/2.0`), or the same within TLS (RFC 2817).
+fn carries_http(protocol: &str) -> bool {
+    let name = protocol.split(['/', ';', '-', ' ']).next().unwrap_or_default();
+    ["h2", "h2c", "h3", "http", "tls", "ssl"].iter().any(|http| name.eq_ignore_ascii_case(http))
 }
 
 /// Whether one of the comma-separated members of `name` is `member`, parameters and case aside.
@@ -178,6 +184,23 @@ mod tests {
             (map["te"].as_bytes(), map["connection"].as_bytes()),
             (&b"trailers"[..], &b"te"[..])
         );
+    }
+
+    #[test]
+    fn no_upgrade_goes_past_the_limits() {
+        let passed = |lines: &[&str]| {
+            let mut map = headers(&[("connection", "upgrade")]);
+            for line in lines {
+                map.append("upgrade", HeaderValue::from_str(line).expect("a value"));
+            }
+            strip_request(&mut map).is_some()
+        };
+        assert!(passed(&["websocket"]) && passed(&["echo/2"]) && passed(&["httpecho"]));
+        for protocol in ["H2C", "h2", "h2c-14", "HTTP/2.0", "http/1.1", "TLS/1.0", "tls"] {
+            assert!(!passed(&[protocol]), "{protocol}");
+            assert!(!passed(&[&format!("websocket, {protocol}")]), "{protocol}");
+            assert!(!passed(&["websocket", protocol]), "{protocol}");
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@ mod caller;
 mod checks;
 mod client_gone;
 mod correlation;
+mod disguised;
 mod forwarded;
 mod forwarding;
 mod framing;

@@ -8,7 +8,7 @@ use http::{Request, Version};
 use tollgate_policy::{ClientAddress, normalise};
 
 use super::survey::{Field, Survey};
-use super::{forwarded, forwarding, hop_by_hop};
+use super::{disguised, forwarded, forwarding, hop_by_hop};
 use crate::body::Upload;
 use crate::connection::Client;
 
@@ -37,6 +37,9 @@ pub(super) fn prepare(
     }
     let old = parts.version != Version::HTTP_11;
     let upgrade = hop_by_hop::strip_request(&mut parts.headers, survey).filter(|_| !old);
+    if survey.has(Field::Disguised) {
+        disguised::drop(&mut parts.headers);
+    }
     let told = forwarding::told(&parts.headers, settings, &client.peer);
     forwarded::write(&mut parts.headers, survey, settings, &told, client.scheme());
     let arrived = (client.scheme(), parts.version);

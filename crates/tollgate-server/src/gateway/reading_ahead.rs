@@ -23,6 +23,9 @@ impl Visit<'_> {
         if body.has_come() {
             self.client.pace.read_to_the_end();
         }
+        if body.has_trailers() {
+            self.client.pace.saw_trailers();
+        }
         self.gateway.metrics().read_ahead(match body.failure() {
             None if body.whole().is_some() => ReadAhead::Whole,
             None => ReadAhead::TooLarge,

@@ -3,6 +3,8 @@
 
 use http::header::HeaderMap;
 
+use super::disguised::is_disguised;
+
 /// A field that the gateway minds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -21,6 +23,8 @@ pub(super) enum Field {
     ForwardedFor,
     ForwardedHost,
     ForwardedProto,
+    /// One of the gateway's own in disguise.
+    Disguised,
 }
 
 /// What is there.
@@ -84,6 +88,7 @@ impl Field {
             (17, "x-forwarded-proto") => Field::ForwardedProto,
             (18, "proxy-authenticate") => Field::ProxyAuthenticate,
             (19, "proxy-authorization") => Field::ProxyAuthorization,
+            (_, name) if is_disguised(name) => Field::Disguised,
             _ => return None,
         })
     }
@@ -126,6 +131,7 @@ mod tests {
             "x-forwarded-for",
             "x-forwarded-host",
             "x-forwarded-proto",
+            "x_forwarded_for",
         ] {
             assert!(Field::named(name).is_some(), "{name}");
         }

@@ -96,6 +96,41 @@ fn a_chunk_that_is_none_breaks_the_request_off() {
     assert!(upstream.seen().iter().all(|seen| seen.target != "/smuggled"));
 }
 
+/// hyper looks for CR LF at the end of a trailer, and reads LF as one, too: what stands behind the latter is swallowed. Whoever
+/// is before us may have seen a request there, and would take the next answer for its own.
+#[test]
+fn behind_trailers_nothing_is_served() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    let head =
+        "POST /first HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n";
+    let next = "GET /next HTTP/1.1\r\nhost: a\r\n\r\n";
+    for end in ["a: b\n\r\n", "\n", "a: b\r\n\r\n"] {
+        let mut connection = Connection::open(gate.address);
+        connection.send(format!("{head}{end}{next}{next}{next}"));
+        let reply = connection.reply();
+        assert_eq!((reply.status, reply.header("connection").as_deref()), (200, Some("close")));
+        assert!(connection.is_closed(), "{end:?}");
+    }
+    assert!(upstream.seen().iter().all(|seen| seen.target == "/first"), "{:?}", upstream.seen());
+}
+
+/// A service that knows fields as variables would take the one for the other.
+#[test]
+fn fields_in_disguise_are_dropped() {
+    let upstream = Upstream::start();
+    let gate = Gate::start(&open(upstream.address));
+    let fields =
+        [("X_Forwarded_For", "10.0.0.1"), ("Transfer_Encoding", "chunked"), ("user_id", "1")];
+    assert_eq!(Connection::open(gate.address).ask("GET", "/", &fields).status, 200);
+    let seen = upstream.last();
+    assert_eq!((seen.header("x_forwarded_for"), seen.header("transfer_encoding")), (None, None));
+    assert_eq!(
+        (seen.header("x-forwarded-for"), seen.header("user_id")),
+        (Some("127.0.0.1"), Some("1"))
+    );
+}
+
 #[test]
 fn hosts_that_are_none_or_many_are_refused() {
     let upstream = Upstream::start();

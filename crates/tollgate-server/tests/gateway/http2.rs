@@ -97,6 +97,9 @@ fn the_authority_is_the_host() {
     assert_eq!(frames.await_frame(kind::RST_STREAM).code(), 1);
     frames.get(7, "/", &[]);
     assert_eq!(status(&frames.await_frame(kind::HEADERS)), 8);
+    // So do spaces around a value (8.2.1), which over HTTP/1.1 would be none of it.
+    frames.get(9, "/", &[("x-user", " ada")]);
+    assert_eq!(status(&frames.await_frame(kind::HEADERS)), 12);
     assert_eq!(upstream.seen().len(), 2);
 }
 

@@ -109,6 +109,7 @@ fn chunked_bodies_pass_both_ways_with_their_trailers() {
     let trailers = seen.trailers.expect("trailers pass");
     assert_eq!(trailers["x-check"], "11");
 
+    let mut connection = Connection::open(gate.address);
     let reply = connection.ask("GET", "/chunked/3", &[("te", "trailers")]);
     assert_eq!(reply.text(), "chunk 0;chunk 1;chunk 2;");
     assert_eq!(reply.trailers, [("x-sum".to_owned(), "3".to_owned())]);

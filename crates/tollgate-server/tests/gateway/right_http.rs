@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use crate::harness::{Connection, Gate, Raw, Upstream, request, until};
+use crate::harness::{Connection, Gate, Raw, Upstream, get, request, until};
 use crate::policies::{limited, open, open_with};
 
 /// A service that answers every request with `answer`, whatever it is.
@@ -31,7 +31,8 @@ fn trailers_pass_both_ways() {
     let trailers = seen.trailers.expect("trailers");
     assert_eq!((trailers.len(), &trailers["x-sum"]), (1, &http::HeaderValue::from_static("9")));
     // Whoever does not take them gets none.
-    let reply = connection.get("/chunked/2");
+    assert_eq!(reply.header("connection").as_deref(), Some("close"));
+    let reply = get(gate.address, "/chunked/2");
     assert_eq!((reply.text().as_str(), reply.trailers.len()), ("chunk 0;chunk 1;", 0));
 }
 
