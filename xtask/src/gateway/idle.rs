@@ -13,7 +13,7 @@ use super::server::Server;
 pub(super) const CLIENTS: usize = 10_000;
 
 /// How long they have been idle, at least, when it is looked: either proxy may have given up by then what only a busy connection needs.
-const IDLE_FOR: Duration = Duration::from_secs(3);
+const IDLE_FOR: Duration = Duration::from_secs(5);
 
 /// What a proxy takes, in bytes.
 #[derive(Clone, Copy, Debug)]
