@@ -1,6 +1,6 @@
 //! Where a message ends: it must be plain to every reader (RFC 9112, 6.3).
 
-use http::header::{CONTENT_LENGTH, HeaderMap, TRANSFER_ENCODING};
+use http::header::{HeaderMap, TRANSFER_ENCODING};
 
 use super::hop_by_hop::members;
 use super::survey::{Field, Survey};
@@ -8,9 +8,8 @@ use super::survey::{Field, Survey};
 /// Whether an answer says in one way where it ends. hyper lets several equal lengths pass as they are, and any length beside
 /// a status that has no body; `survey` is of `headers`.
 pub(super) fn is_plain(headers: &HeaderMap, survey: Survey) -> bool {
-    (!survey.has(Field::TransferEncoding) || is_plainly_coded(headers))
-        && (!survey.has(Field::ContentLength)
-            || (!survey.repeats(Field::ContentLength) && states_a_length(headers)))
+    let coded = survey.has(Field::TransferEncoding);
+    !survey.repeats(Field::ContentLength) && (!coded || is_plainly_coded(headers))
 }
 
 /// Whether the body comes in no transfer coding, or in `chunked` once: all that this gateway can undo. Any other coding would
@@ -19,15 +18,6 @@ pub(super) fn is_plainly_coded(headers: &HeaderMap) -> bool {
     let mut codings = members(headers, &TRANSFER_ENCODING);
     codings.next().is_none_or(|coding| coding.eq_ignore_ascii_case("chunked"))
         && codings.next().is_none()
-}
-
-fn states_a_length(headers: &HeaderMap) -> bool {
-    headers.get(CONTENT_LENGTH).is_some_and(|length| {
-        // u64::from_str takes a plus, too.
-        let digits = length.as_bytes();
-        digits.iter().all(u8::is_ascii_digit)
-            && str::from_utf8(digits).is_ok_and(|digits| digits.parse::<u64>().is_ok())
-    })
 }
 
 #[cfg(test)]

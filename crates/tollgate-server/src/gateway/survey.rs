@@ -44,6 +44,10 @@ impl Survey {
             survey.bytes += name.as_str().len() + value.len() + 4;
             if let Some(field) = Field::named(name.as_str()) {
                 survey.again |= survey.once & field.bit();
+                if field == Field::ContentLength && !is_length(value.as_bytes()) {
+                    // A list is several lengths, and what is no number is none.
+                    survey.again |= field.bit();
+                }
                 survey.note(field);
             }
         }
@@ -60,7 +64,7 @@ impl Survey {
         self.once & field.bit() != 0
     }
 
-    /// `field` is there more than once.
+    /// `field` is there more than once; a length also where it cannot be read as one.
     pub(super) fn repeats(self, field: Field) -> bool {
         self.again & field.bit() != 0
     }
@@ -92,6 +96,18 @@ impl Field {
             _ => return None,
         })
     }
+}
+
+/// Whether `text` is a length as HTTP writes it: digits alone, of at most 64 bits.
+fn is_length(text: &[u8]) -> bool {
+    !text.is_empty()
+        && text
+            .iter()
+            .try_fold(0_u64, |sum, byte| {
+                let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
+                sum.checked_mul(10)?.checked_add(digit.into())
+            })
+            .is_some()
 }
 
 #[cfg(test)]
