@@ -88,7 +88,7 @@ pub async fn serve_until(
     let mode = options.mode.unwrap_or(policy.settings().mode);
     let settings = policy.settings().clone();
     descriptors::provide(&settings);
-    let (store, keeper) = open_store(&policy, &clock).await?;
+    let (store, keeper) = open_store(&policy, &clock, options.take_over).await?;
     let engine = Arc::new(Engine::new(policy, store, mode, clock.now()));
     let metrics = shared::metrics(&engine, keeper.as_ref());
     let timed = Arc::<SystemClock>::clone(&clock);
@@ -161,10 +161,11 @@ async fn beat(supervisor: Arc<Supervisor>, server: Handle) {
 async fn open_store(
     policy: &Policy,
     clock: &Arc<SystemClock>,
+    take_over: bool,
 ) -> Result<(GatewayStore, Option<Keeper>), ServeError> {
     let settings = &policy.settings().store;
     if let Some(snapshot) = settings.snapshot() {
-        let opened = Keeper::open(snapshot, policy.definitions(), clock.now());
+        let opened = Keeper::open(snapshot, policy.definitions(), clock.now(), take_over);
         let (keeper, store) = opened.map_err(ServeError::Snapshot)?;
         return Ok((store.into(), Some(keeper)));
     }

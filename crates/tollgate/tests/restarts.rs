@@ -181,6 +181,37 @@ fn two_gateways_do_not_share_a_file() {
     assert_eq!(passes(&first, "ada", 1), 1, "the first goes on");
 }
 
+/// A gateway is replaced while clients are served: its counts go on in the next, and the file changes hands when it has ended.
+#[test]
+fn a_take_over_takes_the_counts_along() {
+    let place = Place::new("100ms");
+    let mut first = place.starts();
+    let address = first.gateway();
+    assert_eq!(passes(&first, "ada", 12), 12);
+    // The second of them began after the last of those requests.
+    writes(&first, 2);
+
+    let line = format!(
+        "exec \"$0\" serve \"$1\" --listen {address} --admin 127.0.0.1:0 --workers 1 --take-over"
+    );
+    let mut command = Command::new("sh");
+    command.args(["-c", &line, env!("CARGO_BIN_EXE_tollgate")]).arg(place.policy());
+    let mut second = Running::start(&mut command);
+    second.says("counts go on from the snapshot ");
+    second.gateway();
+    second.says(&format!("once the gateway that has it has ended process=\"{}\"", first.id()));
+    assert!(metric(&second, "tollgate_snapshots_total{result=\"ok\"}").abs() < 0.1);
+    first.signal("TERM");
+    assert!(first.ended().success());
+    second.says("counts are written to ");
+    second.says("from here on");
+    assert_eq!(passes(&second, "ada", 12), 8, "twenty a month, over both");
+    writes(&second, 2);
+    second.signal("KILL");
+    second.ended();
+    assert_eq!(passes(&place.starts(), "ada", 1), 0, "and over all three");
+}
+
 fn read(path: &Path) -> Vec<u8> {
     fs::read(path).expect("a file")
 }

@@ -2,8 +2,10 @@
 //! of its own, and once more at the end.
 
 mod found;
+mod inherit;
 
 use std::io;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::thread;
@@ -17,10 +19,13 @@ use tollgate_store::{Clock, Definition, MemoryOptions, MemoryStore, Stopwatch};
 
 use crate::metrics::SnapshotMetrics;
 use crate::{Engine, GatewayStore};
+use inherit::inherit;
 
 /// Keeps the counts of one store in one file.
 pub(crate) struct Keeper {
-    file: SnapshotFile,
+    path: PathBuf,
+    /// The file, unless the gateway before this one still has it.
+    file: Option<SnapshotFile>,
     every: Duration,
     metrics: SnapshotMetrics,
     /// Failures since the last success.
@@ -34,7 +39,8 @@ pub(crate) struct Keeping {
 }
 
 impl Keeper {
-    /// Takes hold of the file that `settings` name, and gives a store with what it holds for `definitions`.
+    /// Takes hold of the file that `settings` name, and gives a store with what it holds for `definitions`. With `take_over` another
+    /// gateway may still have it: then its counts go on as it last wrote them, and the file is taken once that one has ended.
     ///
     /// # Errors
     /// [`SnapshotFileError`]: another gateway has it, or it cannot be read or locked. A file that is wrong is no error: it is
@@ -43,13 +49,23 @@ impl Keeper {
         settings: &SnapshotSettings,
         definitions: &[Definition],
         now: Timestamp,
+        take_over: bool,
     ) -> Result<(Keeper, MemoryStore), SnapshotFileError> {
-        let file = SnapshotFile::lock(&settings.path)?;
-        let (store, found) = file.open(MemoryOptions::default(), definitions, now)?;
+        let (path, options) = (settings.path.clone(), MemoryOptions::default());
+        let (file, (store, found)) = match SnapshotFile::lock(&path) {
+            Ok(file) => {
+                let opened = file.open(options, definitions, now)?;
+                (Some(file), opened)
+            }
+            Err(SnapshotFileError::Taken { .. }) if take_over => {
+                (None, SnapshotFile::open_of_another(&path, options, definitions, now)?)
+            }
+            Err(error) => return Err(error),
+        };
         let metrics = SnapshotMetrics::default();
-        found::tell(file.path(), &found, now, &metrics);
+        found::tell(&path, &found, now, &metrics);
         let every = Duration::from_micros(settings.every.get());
-        Ok((Keeper { file, every, metrics, failed: 0 }, store))
+        Ok((Keeper { path, file, every, metrics, failed: 0 }, store))
     }
 
     /// What it tells of itself.
@@ -79,23 +95,24 @@ impl Keeper {
     }
 
     fn keep(&mut self, store: &MemoryStore, clock: &dyn Clock, stopped: &Receiver<()>) {
+        let Some(file) = self.file.take().or_else(|| inherit(&self.path, stopped)) else { return };
         loop {
-            let took = self.save(store, clock.now());
+            let took = self.save(&file, store, clock.now());
             match stopped.recv_timeout(self.every.saturating_sub(took)) {
                 Err(RecvTimeoutError::Timeout) => {}
                 // No request is being decided any more.
                 _ => break,
             }
         }
-        self.save(store, clock.now());
+        self.save(&file, store, clock.now());
     }
 
     /// Writes the file, and says how long that took. What fails is tried again the next time, and said once.
-    fn save(&mut self, store: &MemoryStore, now: Timestamp) -> Duration {
+    fn save(&mut self, file: &SnapshotFile, store: &MemoryStore, now: Timestamp) -> Duration {
         let watch = Stopwatch::start();
-        let saved = self.file.save(store, now, thread::yield_now);
+        let saved = file.save(store, now, thread::yield_now);
         let took = Duration::from_nanos(watch.nanos());
-        let path = self.file.path().display();
+        let path = self.path.display();
         match saved {
             Ok(written) => {
                 self.metrics.saved(now, &written, took);

@@ -90,6 +90,28 @@ fn a_wrong_file_is_put_aside_and_counting_begins_anew() {
 }
 
 #[test]
+fn the_file_of_another_is_read_and_left_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("counts");
+    let (file, world, _) = open(&path, seconds(0));
+    assert!(world.admits(3, "k", 5, seconds(0)));
+    file.save(&world.store, seconds(0), || {}).expect("saved");
+    let of_another = || {
+        let (options, definitions) = (MemoryOptions::default(), every_kind());
+        let opened = SnapshotFile::open_of_another(&path, options, &definitions, seconds(1));
+        let (store, found) = opened.expect("opened");
+        let ids = store.define(&definitions, seconds(1));
+        (World { store, definitions, ids }, found)
+    };
+    let (next, found) = of_another();
+    assert!(matches!(found, Found::Counts(_)));
+    assert_eq!(next.remaining(3, "k", seconds(1)), 45);
+    fs::write(&path, "my shopping list").expect("written");
+    assert!(matches!(of_another().1, Found::Damaged { aside: Err(_), .. }));
+    assert_eq!(names(folder.path()), ["counts", "counts.lock"], "it is not ours to put aside");
+}
+
+#[test]
 fn a_file_that_cannot_be_replaced_stays_as_it_was() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("counts");

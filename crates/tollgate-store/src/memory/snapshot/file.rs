@@ -92,25 +92,25 @@ impl SnapshotFile {
         definitions: &[Definition],
         now: Timestamp,
     ) -> Result<(MemoryStore, Found), SnapshotFileError> {
-        let fresh = || MemoryStore::new(options.clone());
-        let file = match File::open(&self.path) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                return Ok((fresh(), Found::Nothing));
-            }
-            Err(error) => {
-                return Err(SnapshotFileError::Unopened { path: self.path.clone(), error });
-            }
-        };
-        let input = BufReader::with_capacity(1 << 16, file);
-        match MemoryStore::restore(input, options.clone(), definitions, now) {
-            Ok((store, restored)) => Ok((store, Found::Counts(restored))),
-            Err(error) => {
-                let aside = beside(&self.path, "damaged");
-                let aside = fs::rename(&self.path, &aside).map(|()| aside);
-                Ok((fresh(), Found::Damaged { error, aside }))
-            }
-        }
+        read(&self.path, options, definitions, now, || {
+            let aside = beside(&self.path, "damaged");
+            fs::rename(&self.path, &aside).map(|()| aside)
+        })
+    }
+
+    /// As [`SnapshotFile::open`], of a file that another process holds: its counts as they were when it last wrote them. Nothing is
+    /// put aside, for that one will replace it.
+    ///
+    /// # Errors
+    /// [`SnapshotFileError::Unopened`], as there.
+    pub fn open_of_another(
+        path: &Path,
+        options: MemoryOptions,
+        definitions: &[Definition],
+        now: Timestamp,
+    ) -> Result<(MemoryStore, Found), SnapshotFileError> {
+        let not_ours = || Err(io::Error::other("another gateway has it"));
+        read(path, options, definitions, now, not_ours)
     }
 
     /// Replaces the file by the counts of `store`. It is on the disk when this comes back; where this fails, the file is
@@ -161,6 +161,29 @@ impl SnapshotFile {
         }
         Err(io::Error::other("the policy was reloaded all the time"))
     }
+}
+
+/// What the file at `path` holds; `aside` puts away what is no snapshot.
+fn read(
+    path: &Path,
+    options: MemoryOptions,
+    definitions: &[Definition],
+    now: Timestamp,
+    aside: impl FnOnce() -> io::Result<PathBuf>,
+) -> Result<(MemoryStore, Found), SnapshotFileError> {
+    let fresh = || MemoryStore::new(options.clone());
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            return Ok((fresh(), Found::Nothing));
+        }
+        Err(error) => return Err(SnapshotFileError::Unopened { path: path.to_owned(), error }),
+    };
+    let input = BufReader::with_capacity(1 << 16, file);
+    Ok(match MemoryStore::restore(input, options.clone(), definitions, now) {
+        Ok((store, restored)) => (store, Found::Counts(restored)),
+        Err(error) => (fresh(), Found::Damaged { error, aside: aside() }),
+    })
 }
 
 /// `path` with `.extension` behind its name.
