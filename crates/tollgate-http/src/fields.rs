@@ -7,7 +7,7 @@ use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::LimitReport;
 use tollgate_policy::settings::ResetForm;
 
-use crate::responder::Found;
+use crate::prepared::Found;
 use crate::stated::{self, Jitter, Wait};
 
 /// The largest Integer of a structured field (RFC 9651, 3.3.1): 15 digits.

@@ -1,5 +1,7 @@
 //! The parts of a limit's answers that are the same every time, made ready when a policy is loaded.
 
+use std::ops::Deref;
+
 use http::StatusCode;
 use tollgate_core::Algorithm;
 use tollgate_policy::settings::{Class, LimitSettings, Refusal};
@@ -106,6 +108,23 @@ impl Prepared {
         );
         let plural = if seconds == 1 { " second." } else { " seconds." };
         say(body, &[third.format(seconds), plural]);
+    }
+}
+
+/// The prepared parts of a limit; small, unlike they themselves.
+pub(crate) enum Found<'a> {
+    Known(&'a Prepared),
+    Unknown(Box<Prepared>),
+}
+
+impl Deref for Found<'_> {
+    type Target = Prepared;
+
+    fn deref(&self) -> &Prepared {
+        match self {
+            Found::Known(limit) => limit,
+            Found::Unknown(limit) => limit,
+        }
     }
 }
 

@@ -1,7 +1,5 @@
 //! A decision in the form that clients obey.
 
-use std::ops::Deref;
-
 use bytes::Bytes;
 use http::StatusCode;
 use http::header::{HeaderMap, HeaderValue, RETRY_AFTER};
@@ -11,7 +9,7 @@ use tollgate_policy::{Decision, LimitReport, Rejection};
 use crate::Answer;
 use crate::fields::{Times, Writer, policy_list};
 use crate::lists::Lists;
-use crate::prepared::Prepared;
+use crate::prepared::{Found, Prepared};
 use crate::problem::{self, Problem};
 use crate::stated::{Jitter, Wait};
 
@@ -136,23 +134,6 @@ impl Responder {
         match self.limits.get(report.limit) {
             Some(limit) if *limit.name == *report.name => Found::Known(limit),
             _ => Found::Unknown(Box::new(Prepared::unknown(report.name))),
-        }
-    }
-}
-
-/// The prepared parts of a limit; small, unlike they themselves.
-pub(crate) enum Found<'a> {
-    Known(&'a Prepared),
-    Unknown(Box<Prepared>),
-}
-
-impl Deref for Found<'_> {
-    type Target = Prepared;
-
-    fn deref(&self) -> &Prepared {
-        match self {
-            Found::Known(limit) => limit,
-            Found::Unknown(limit) => limit,
         }
     }
 }

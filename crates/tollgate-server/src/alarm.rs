@@ -13,8 +13,8 @@ use tollgate_store::{Clock, SystemClock};
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
     timer: Option<Pin<Box<Sleep>>>,
-    /// What it is set to, in microseconds.
-    set: u64,
+    /// What it is set to, in microseconds; nothing where it has rung.
+    set: Option<u64>,
 }
 
 impl Alarm {
@@ -26,28 +26,24 @@ impl Alarm {
         clock: &SystemClock,
         cx: &mut Context<'_>,
     ) -> Poll<()> {
-        let left = || Duration::from_micros(deadline.saturating_sub(clock.now().as_micros()));
-        let timer = match &mut self.timer {
-            Some(timer) => timer,
-            None => {
-                self.set = deadline;
-                self.timer.insert(Box::pin(tokio::time::sleep(left())))
-            }
-        };
         loop {
-            if deadline < self.set {
-                self.set = deadline;
-                timer.as_mut().set(tokio::time::sleep(left()));
+            if self.set.is_none_or(|set| deadline < set) {
+                self.set = Some(deadline);
+                let left = deadline.saturating_sub(clock.now().as_micros());
+                let sleep = tokio::time::sleep(Duration::from_micros(left));
+                match &mut self.timer {
+                    Some(timer) => timer.as_mut().set(sleep),
+                    None => self.timer = Some(Box::pin(sleep)),
+                }
             }
-            if timer.as_mut().poll(cx).is_pending() {
+            if self.timer.as_mut().is_some_and(|timer| timer.as_mut().poll(cx).is_pending()) {
                 return Poll::Pending;
             }
-            if clock.now().as_micros() >= deadline {
-                // What comes next is asked of a new one.
-                self.timer = None;
+            self.set = None;
+            // What it was set to may have been an earlier deadline.
+            if deadline <= clock.now().as_micros() {
                 return Poll::Ready(());
             }
-            self.set = u64::MAX;
         }
     }
 }
@@ -72,8 +68,11 @@ mod tests {
         let later = start + 60_000;
         poll_fn(|cx| alarm.poll(later, &clock, cx)).await;
         assert!(clock.now().as_micros() >= later);
-        let polled = poll_fn(|cx| Poll::Ready(alarm.poll(later, &clock, cx))).await;
-        assert!(polled.is_ready() || alarm.set == later, "what is over is over again, or at once");
+        // What is over is over however often it is asked for, and what comes after is not.
         poll_fn(|cx| alarm.poll(later, &clock, cx)).await;
+        let polled = poll_fn(|cx| Poll::Ready(alarm.poll(far, &clock, cx))).await;
+        assert!(polled.is_pending());
+        let never = poll_fn(|cx| Poll::Ready(alarm.poll(u64::MAX, &clock, cx))).await;
+        assert!(never.is_pending());
     }
 }

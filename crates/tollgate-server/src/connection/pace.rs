@@ -2,11 +2,9 @@
 //! limit. One timer watches over all of them and is set back only where a limit came nearer, so a quick request never
 //! touches it.
 
-use std::future::Future;
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use std::task::Poll;
+use std::task::{Poll, ready};
 use std::time::Duration;
 
 use prometheus_client::metrics::gauge::Gauge;
@@ -15,6 +13,7 @@ use tollgate_policy::settings::GatewaySettings;
 use tollgate_store::{Clock, SystemClock};
 
 use super::http2::Taking;
+use crate::alarm::Alarm;
 
 /// A header is being waited for: since the connection began, or its first byte came.
 const HEADER: u8 = 0;
@@ -335,31 +334,19 @@ impl Pace {
     /// Ends when the client is too slow, or silent for so long after an answer that its connection may be laid down, where
     /// `can_rest` says that it can. It has to be polled whenever the connection was.
     pub(super) async fn silence(&self, can_rest: impl Fn() -> bool) -> Silence {
-        let mut timer = pin!(tokio::time::sleep(Duration::ZERO));
-        let mut armed = u64::MAX;
+        let mut alarm = Alarm::default();
         std::future::poll_fn(|cx| {
             loop {
                 let Some(limit) = self.limit() else { return Poll::Pending };
-                if limit < armed {
-                    armed = limit;
-                    let left = limit.saturating_sub(self.clock.now().as_micros());
-                    timer.set(tokio::time::sleep(Duration::from_micros(left)));
-                }
-                if timer.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                // The timer is over; the limit may have moved on since it was set.
-                armed = u64::MAX;
+                ready!(alarm.poll(limit, &self.clock, cx));
                 let now = self.clock.now().as_micros();
                 if self.deadline().is_some_and(|deadline| deadline <= now) {
                     return Poll::Ready(Silence::TooLong);
                 }
-                if limit <= now {
-                    if can_rest() {
-                        return Poll::Ready(Silence::Rest);
-                    }
-                    self.restless.store(self.since.load(Ordering::Relaxed), Ordering::Relaxed);
+                if can_rest() {
+                    return Poll::Ready(Silence::Rest);
                 }
+                self.restless.store(self.since.load(Ordering::Relaxed), Ordering::Relaxed);
             }
         })
         .await

@@ -1,7 +1,6 @@
 //! The streams of a connection, each a task of its own. One whose client asked for an answer and does not take it is reset:
 //! while it waits for the client's window nothing else would end it.
 
-use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
@@ -10,6 +9,7 @@ use std::time::Duration;
 use hyper::rt::Executor;
 use tollgate_store::{Clock, SystemClock};
 
+use crate::alarm::Alarm;
 use crate::connection::Pace;
 use crate::metrics::Metrics;
 
@@ -44,28 +44,11 @@ impl Taking {
 
     /// Ends when a piece has been offered for `longest`. It has to be polled whenever the stream was.
     async fn refused(&self, longest: Duration) {
-        let mut timer = pin!(tokio::time::sleep(Duration::ZERO));
-        let mut armed = false;
-        std::future::poll_fn(|cx| {
-            loop {
-                let offered = self.offered.load(Ordering::Relaxed);
-                if offered == 0 {
-                    return Poll::Pending;
-                }
-                let since = self.clock.now().as_micros().saturating_sub(offered);
-                let Some(left) = longest.checked_sub(Duration::from_micros(since)) else {
-                    return Poll::Ready(());
-                };
-                if !armed {
-                    timer.set(tokio::time::sleep(left));
-                    armed = true;
-                }
-                if timer.as_mut().poll(cx).is_pending() {
-                    return Poll::Pending;
-                }
-                // It is over; another piece may have been offered since it was set.
-                armed = false;
-            }
+        let longest = u64::try_from(longest.as_micros()).unwrap_or(u64::MAX);
+        let mut alarm = Alarm::default();
+        std::future::poll_fn(|cx| match self.offered.load(Ordering::Relaxed) {
+            0 => Poll::Pending,
+            offered => alarm.poll(offered.saturating_add(longest), &self.clock, cx),
         })
         .await;
     }

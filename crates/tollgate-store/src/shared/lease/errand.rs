@@ -38,9 +38,15 @@ impl<R: Remote> Node<R> {
     }
 
     /// Gives back what was taken in the store and is nobody's.
-    pub(super) async fn give_back(&self, taken: Taken) {
+    async fn give_back(&self, taken: Taken) {
         // Where there is no answer the units count as spent.
         let _ = self.settle_one(taken, 0, self.clock.now()).await;
+    }
+
+    /// The same, without waiting.
+    pub(super) fn send_taken(self: &Arc<Self>, taken: Taken) {
+        let node = self.clone();
+        self.remote.spawn(async move { node.give_back(taken).await });
     }
 
     /// Sends what goes back, and waits for the answers.
@@ -81,10 +87,7 @@ impl<R: Remote> Node<R> {
         };
         let Returns { errands, taken } = self.purse.give_up(Uptime::now(), has_changed);
         errands.into_iter().for_each(|errand| self.send(errand));
-        for taken in taken {
-            let node = self.clone();
-            self.remote.spawn(async move { node.give_back(taken).await });
-        }
+        taken.into_iter().for_each(|taken| self.send_taken(taken));
     }
 
     /// Returns all that is in hand, once what is on its way has come. For the end: nothing is borrowed any more.

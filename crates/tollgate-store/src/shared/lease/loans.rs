@@ -64,8 +64,7 @@ impl<R: Remote> Node<R> {
             && self.purse.with(&owner, |entry| entry.wallet.put_back(from, units, Uptime::now()))
                 == Some(true);
         if !is_back {
-            let node = self.clone();
-            self.remote.spawn(async move { node.give_back(taken).await });
+            self.send_taken(taken);
         }
     }
 }

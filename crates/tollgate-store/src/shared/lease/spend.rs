@@ -187,8 +187,7 @@ impl<R: Remote> Node<R> {
             }
         });
         if let Some(taken) = unclaimed {
-            let node = self.clone();
-            self.remote.spawn(async move { node.give_back(taken).await });
+            self.send_taken(taken);
         }
         let Some((known, turn, errand)) = said else {
             one.course = Course::Far(remote);
