@@ -10,6 +10,9 @@ use tokio::sync::mpsc;
 
 use super::trail;
 
+/// How often a watch is made anew because links or folders changed while it was made: nobody exchanges them for ever.
+const MOST_TURNS: usize = 16;
+
 /// A watch over some files, as long as it lives. It is over the links and folders of the moment, so it is made anew after
 /// each change.
 pub(super) struct Watch {
@@ -31,7 +34,27 @@ impl Watch {
 }
 
 fn watch(files: &[PathBuf], changed: mpsc::Sender<()>) -> notify::Result<RecommendedWatcher> {
-    let places: BTreeSet<PathBuf> = files.iter().flat_map(|file| trail::places(file)).collect();
+    let mut places = places(files);
+    for _ in 0..MOST_TURNS {
+        let watcher = watch_over(&places, changed.clone());
+        // Whatever came or went while the watch was made was not seen by it.
+        let now = self::places(files);
+        if now == places {
+            return watcher;
+        }
+        places = now;
+    }
+    watch_over(&places, changed)
+}
+
+fn places(files: &[PathBuf]) -> BTreeSet<PathBuf> {
+    files.iter().flat_map(|file| trail::places(file)).collect()
+}
+
+fn watch_over(
+    places: &BTreeSet<PathBuf>,
+    changed: mpsc::Sender<()>,
+) -> notify::Result<RecommendedWatcher> {
     let folders: BTreeSet<PathBuf> =
         places.iter().filter_map(|place| place.parent()).map(Path::to_owned).collect();
     let concerned = places.union(&folders).cloned().collect();
