@@ -18,6 +18,10 @@ use crate::gateway::Gateway;
 /// hyper takes headers that are larger than the limit by this much, so that the gateway's own check can answer them in full.
 const HEADER_SLACK: usize = 16 * 1024;
 
+/// As many headers hyper takes unless it is told otherwise, and then it clears room for them at every request. What is beyond a
+/// lower limit the gateway answers itself.
+const HYPERS_MOST_HEADERS: usize = 100;
+
 /// Serves a connection on which the client speaks HTTP/1, until it ends or is at rest.
 pub(super) async fn run(
     gateway: &Arc<Gateway>,
@@ -25,12 +29,14 @@ pub(super) async fn run(
     settings: &GatewaySettings,
     stop: watch::Receiver<bool>,
 ) -> End {
-    let service = service_fn(|request| Arc::clone(gateway).answer(Arc::clone(client), request));
-    let mut connection = http1::Builder::new()
-        .max_buf_size(settings.max_header_bytes.saturating_add(HEADER_SLACK))
-        .max_headers(settings.max_headers)
-        .serve_connection(TokioIo::new(client.socket.clone()), service)
-        .with_upgrades();
+    let service = service_fn(|request| gateway.answer(client, request));
+    let mut builder = http1::Builder::new();
+    builder.max_buf_size(settings.max_header_bytes.saturating_add(HEADER_SLACK));
+    if settings.max_headers > HYPERS_MOST_HEADERS {
+        builder.max_headers(settings.max_headers);
+    }
+    let mut connection =
+        builder.serve_connection(TokioIo::new(client.socket.clone()), service).with_upgrades();
     let mut silence = pin!(client.pace.silence(|| can_rest(client)));
     let mut parting = pin!(farewell(&client.pace, stop));
     let mut told = false;

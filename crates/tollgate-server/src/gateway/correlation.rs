@@ -15,7 +15,7 @@ pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 /// A longer id than this is not kept.
 const LONGEST_ID: usize = 128;
 
-impl Visit<'_> {
+impl Visit {
     /// The id of the request that `headers` belong to: a trusted peer's own, otherwise a new one. `None` where the policy wants
     /// none.
     pub(super) fn request_id(&self, headers: &HeaderMap) -> Option<HeaderValue> {

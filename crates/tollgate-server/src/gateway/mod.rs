@@ -108,37 +108,40 @@ impl Gateway {
 
     /// Answers one request of `client`.
     ///
+    /// The future is moved about, and so is each that it waits for: they hold what they need once, and whatever is rare is
+    /// boxed.
+    ///
     /// # Errors
     /// [`ClientGone`] where nobody is there to be answered.
-    pub(crate) async fn answer(
-        self: Arc<Gateway>,
-        client: Arc<Client>,
+    pub(crate) fn answer(
+        self: &Arc<Gateway>,
+        client: &Arc<Client>,
         request: Request<Incoming>,
-    ) -> Result<Response<ResponseBody>, ClientGone> {
-        let body = !hyper::body::Body::is_end_stream(request.body());
-        let turn = client.pace.begin(body, &self.metrics.in_flight);
+    ) -> impl Future<Output = Result<Response<ResponseBody>, ClientGone>> + Send + use<> {
         let (mut parts, incoming) = request.into_parts();
-        let survey = Survey::of(&parts.headers);
-        let visit = Visit { live: self.live.load_full(), gateway: &self, client: &client, survey };
-        let mut body = Inbound::new(incoming);
-        let id = visit.request_id(&parts.headers);
-        let mut note = visit.note(&parts, id.as_ref());
-        let mut response = match checks::fault(&parts, survey, visit.live.settings()) {
-            Some(fault) => visit.own(fault, &parts, body),
-            None => {
-                visit.read_ahead(&parts, &mut body).await;
-                match self.admit(&visit, &parts, body.whole(), &mut note).await? {
-                    Admission::Answered(answer) => visit.own(answer, &parts, body),
-                    Admission::Passes(ticket) => {
-                        visit.identify(&mut parts.headers, id.as_ref());
-                        visit.pass(&mut parts, body, ticket, &mut note).await
-                    }
-                }
-            }
+        let visit = Visit {
+            gateway: Arc::clone(self),
+            live: self.live.load_full(),
+            client: Arc::clone(client),
+            survey: Survey::of(&parts.headers),
         };
-        visit.identify(response.headers_mut(), id.as_ref());
-        note.with(|noted| noted.status(response.status()));
-        Ok(response.map(|body| body.with_turn(turn).with_note(note)))
+        let mut body = Inbound::new(incoming);
+        async move {
+            // Over HTTP/2 a turn is of the task that it begins in: the one that writes the answer.
+            let turn = visit.begin(&body);
+            let id = visit.request_id(&parts.headers);
+            let mut note = visit.note(&parts, id.as_ref());
+            let mut response = match visit.admit(&parts, &mut body, &mut note).await? {
+                Admission::Answered(answer) => visit.own(answer, &parts, body),
+                Admission::Passes(ticket) => {
+                    visit.identify(&mut parts.headers, id.as_ref());
+                    visit.pass(&mut parts, body, ticket, &mut note).await
+                }
+            };
+            visit.identify(response.headers_mut(), id.as_ref());
+            note.with(|noted| noted.status(response.status()));
+            Ok(response.map(|body| body.with_turn(turn).with_note(note)))
+        }
     }
 
     pub(crate) fn engine(&self) -> &Arc<Engine> {

@@ -13,20 +13,25 @@ use super::survey::Survey;
 use super::{Gateway, Live, Ticket, framing, hop_by_hop, outgoing, own, sizes, tunnel};
 use crate::access_log::{Note, Noted};
 use crate::body::{Inbound, Relay, ResponseBody, Upload};
-use crate::connection::Client;
-use crate::upstream::SendError;
+use crate::connection::{Client, Turn};
+use crate::upstream::{Outbound, SendError};
 
 /// One request's time in the gateway.
-pub(super) struct Visit<'a> {
-    pub(super) gateway: &'a Arc<Gateway>,
+pub(super) struct Visit {
+    pub(super) gateway: Arc<Gateway>,
     /// The policy under which it came; a reload meanwhile does not touch it.
     pub(super) live: Arc<Live>,
-    pub(super) client: &'a Arc<Client>,
+    pub(super) client: Arc<Client>,
     /// Of the request's fields.
     pub(super) survey: Survey,
 }
 
-impl Visit<'_> {
+impl Visit {
+    /// The request's turn on its connection begins; `body` is its body.
+    pub(super) fn begin(&self, body: &Inbound) -> Turn {
+        self.client.pace.begin(!body.has_come(), &self.gateway.metrics().in_flight)
+    }
+
     /// Passes the request on, and its answer back.
     pub(super) async fn pass(
         &self,
@@ -60,15 +65,20 @@ impl Visit<'_> {
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let waits_for_hints = self.live.upstreams.hints(pool) && parts.version == Version::HTTP_11;
-        let upgrade = outgoing::prepare(parts, self.survey, client_address, self.client);
+        let upgrade = outgoing::prepare(parts, self.survey, client_address, &self.client);
         let mut request = outgoing::take(parts, upload);
-        let (upstreams, worker) = (&self.live.upstreams, self.client.worker);
-        let answer = if waits_for_hints {
-            let hints = Hints::of(&mut request, self.gateway.metrics());
-            let answer = upstreams.send(pool, worker, request, ticket.departure(), note);
-            Box::pin(hints.before(answer, &self.client.socket)).await
-        } else {
-            upstreams.send(pool, worker, request, ticket.departure(), note).await
+        let hints = waits_for_hints.then(|| Hints::of(&mut request, self.gateway.metrics()));
+        let mut outbound = Outbound::new(request);
+        let worker = self.client.worker;
+        let Some(exchange) = self.live.upstreams.exchange(pool, worker, ticket.departure()) else {
+            return self.failed(&SendError::NoServer, &caller, ticket);
+        };
+        let answer = match hints {
+            Some(hints) => {
+                let answer = exchange.send(&mut outbound, note);
+                Box::pin(hints.before(answer, &self.client.socket)).await
+            }
+            None => exchange.send(&mut outbound, note).await,
         };
         if answer.is_ok() {
             note.with(Noted::is_answered);

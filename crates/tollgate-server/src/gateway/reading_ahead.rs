@@ -8,16 +8,17 @@ use super::passing::Visit;
 use crate::body::{Inbound, UploadFailure};
 use crate::metrics::ReadAhead;
 
-impl Visit<'_> {
-    /// Reads `body` ahead, where the request of `parts` cannot be decided without. Nothing else is ever held back.
-    pub(super) async fn read_ahead(&self, parts: &Parts, body: &mut Inbound) {
-        if !self.live.bound.reads_bodies() || body.is_end_stream() {
-            return;
-        }
-        let facts = self.facts(parts, None);
-        if self.gateway.engine.mode() == Mode::Off || !self.live.bound.needs_body(&facts) {
-            return;
-        }
+impl Visit {
+    /// Whether the request of `parts` cannot be decided without its `body`. No other is ever held back.
+    pub(super) fn needs_body(&self, parts: &Parts, body: &Inbound) -> bool {
+        self.live.bound.reads_bodies()
+            && !body.is_end_stream()
+            && self.gateway.engine.mode() != Mode::Off
+            && self.live.bound.needs_body(&self.facts(parts, None))
+    }
+
+    /// Reads `body` ahead.
+    pub(super) async fn read_ahead(&self, body: &mut Inbound) {
         let most = self.live.settings().max_identity_body;
         body.read_ahead(most, self.live.body_timeout()).await;
         if body.has_come() {

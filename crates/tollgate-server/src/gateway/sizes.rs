@@ -40,7 +40,7 @@ pub(super) fn too_large() -> Answer {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).answer()
 }
 
-impl Visit<'_> {
+impl Visit {
     /// The upstream's answer if it is of at most `most` bytes as far as it says, else one of our own.
     pub(super) fn sized(
         &self,

@@ -23,7 +23,7 @@ use crate::body::{Relay, ResponseBody};
 
 /// Agrees to the upgrade that the client asked for and the upstream agreed to.
 pub(super) fn open(
-    visit: &Visit<'_>,
+    visit: &Visit,
     client: OnUpgrade,
     mut response: Response<Relay>,
     asked: HeaderValue,
@@ -40,7 +40,7 @@ pub(super) fn open(
     );
     let (parts, relay) = response.into_parts();
     note.with(|noted| noted.status(parts.status));
-    let held = (relay, ticket, note, Arc::clone(visit.client));
+    let held = (relay, ticket, note, Arc::clone(&visit.client));
     let longest = visit.live.body_timeout();
     let timer = Arc::clone(visit.gateway.timer());
     tokio::spawn(async move {

@@ -1,7 +1,7 @@
 //! One try at one server: a connection, the request over it, and what became of it.
 
 use std::future::Future;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
@@ -9,13 +9,12 @@ use std::time::Duration;
 use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
-use hyper::client::conn::http1::SendRequest;
 use tollgate_store::Clock;
 
 use super::SendError;
 use super::exchange::Exchange;
 use super::form;
-use super::lease::{Lease, Line};
+use super::lease::{Lease, Line, Own};
 use super::outbound::Outbound;
 use super::server::Server;
 use crate::alarm::Alarm;
@@ -53,9 +52,13 @@ impl Exchange<'_> {
     ) -> Result<Response<Relay>, Missed> {
         let (mut kept_fits, mut rounds) = (true, 0);
         loop {
-            let (mut line, kept) = match self.line(server, kept_fits).await {
-                Ok(found) => found,
-                Err(error) => return Err(Missed::Untaken(error)),
+            let at_hand = if kept_fits { self.at_hand(server) } else { None };
+            let (mut line, kept) = match at_hand {
+                Some(line) => (line, true),
+                None => match Box::pin(self.line(server, kept_fits)).await {
+                    Ok(found) => found,
+                    Err(error) => return Err(Missed::Untaken(error)),
+                },
             };
             let failed = match self.over(server, &mut line, kept, outbound).await {
                 Ok(response) => {
@@ -128,13 +131,14 @@ impl Exchange<'_> {
         let watch = watch.as_deref();
         let reply = match line {
             Line::Own(own) => {
-                if !own.sender.is_ready() && !self.becomes_ready(&mut own.sender).await {
+                let ready = own.sender.is_ready() || Box::pin(self.becomes_ready(own)).await;
+                if !ready {
                     return Err(Failed::Unsent);
                 }
                 let Some(request) = self.take(outbound, kept, false) else {
                     return Err(Failed::Unsent);
                 };
-                let reply = own.sender.try_send_request(form::for_http1(request));
+                let reply = pin!(own.sender.try_send_request(form::for_http1(request)));
                 self.in_time(reply, watch, own.alarm_of(self.worker)).await
             }
             Line::Stream(stream) => {
@@ -143,7 +147,7 @@ impl Exchange<'_> {
                     return Err(Failed::Unsent);
                 };
                 let request = form::for_http2(request, secure, server.endpoint());
-                let reply = stream.sender().try_send_request(request);
+                let reply = pin!(stream.sender().try_send_request(request));
                 self.in_time(reply, watch, &mut Alarm::default()).await
             }
         };
@@ -181,19 +185,18 @@ impl Exchange<'_> {
     }
 
     /// Whether a connection that was just used, perhaps on another thread, can soon be used again.
-    async fn becomes_ready(&self, sender: &mut SendRequest<Upload>) -> bool {
+    async fn becomes_ready(&self, own: &mut Own) -> bool {
         let longest = self.pool.timing().connect;
-        matches!(tokio::time::timeout(longest, sender.ready()).await, Ok(Ok(())))
+        matches!(tokio::time::timeout(longest, own.sender.ready()).await, Ok(Ok(())))
     }
 
     /// Waits for `reply`, at most `first_byte` since the last byte of the request went on.
     async fn in_time(
         &self,
-        reply: impl Future<Output = Reply>,
+        mut reply: Pin<&mut impl Future<Output = Reply>>,
         watch: Option<&UploadWatch>,
         alarm: &mut Alarm,
     ) -> Result<Reply, SendError> {
-        let mut reply = pin!(reply);
         let longest = micros(self.pool.timing().first_byte);
         let mut deadline = self.now().saturating_add(longest);
         std::future::poll_fn(|cx| {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use http::{Request, Response};
+use http::Response;
 use smallvec::SmallVec;
 use tollgate_store::SystemClock;
 
@@ -14,11 +14,11 @@ use super::outbound::Outbound;
 use super::pool::{Picked, Pool};
 use super::server::Server;
 use crate::access_log::Note;
-use crate::body::{Relay, Upload};
+use crate::body::Relay;
 use crate::waiting::Departure;
 
-/// One exchange.
-pub(super) struct Exchange<'a> {
+/// One exchange. Its future is moved about with every request, so what is rare is boxed.
+pub(crate) struct Exchange<'a> {
     pub(super) pool: &'a Pool,
     pub(super) worker: usize,
     pub(super) clock: &'a Arc<SystemClock>,
@@ -47,17 +47,28 @@ impl Trip {
 }
 
 impl Exchange<'_> {
-    pub(super) async fn send(
+    /// Sends what is in `outbound` to a server of the pool, and answers with the head of its response.
+    ///
+    /// The request goes to another server where one takes no connection, and over a fresh connection where a kept one
+    /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent, or the server says that
+    /// it did not look at it. The departure is noted when a connection takes it, and `note` says which servers were asked.
+    ///
+    /// # Errors
+    /// [`SendError`] where no server answered.
+    pub(crate) async fn send(
         &self,
-        request: Request<Upload>,
+        outbound: &mut Outbound,
         note: &mut Note,
     ) -> Result<Response<Relay>, SendError> {
         self.pool.budget().request();
-        let (mut outbound, mut trip) = (Outbound::new(request), Trip::default());
+        let mut trip = Trip::default();
         loop {
-            let lease = match self.place(&trip).await {
-                Ok(lease) => lease,
-                Err(error) => return Err(trip.error(error)),
+            let lease = match self.pool.pick(self.now(), &trip.tried) {
+                Picked::Place(lease) => lease,
+                picked => match Box::pin(self.place(&picked, &trip)).await {
+                    Ok(lease) => lease,
+                    Err(error) => return Err(trip.error(error)),
+                },
             };
             if let Some(error) = trip.untaken.take() {
                 let looked = matches!(error, SendError::Unprocessed(_));
@@ -65,9 +76,9 @@ impl Exchange<'_> {
             }
             let server = Arc::clone(lease.server());
             note.with(|noted| noted.tries(server.text()));
-            match self.try_at(lease, &server, &mut outbound).await {
+            match self.try_at(lease, &server, outbound).await {
                 Ok(response) => {
-                    let again = self.after(&response, &outbound, &mut trip, &server);
+                    let again = self.after(&response, outbound, &mut trip, &server);
                     if !(again && outbound.renew()) {
                         return Ok(response);
                     }
@@ -80,7 +91,7 @@ impl Exchange<'_> {
                 }
                 Err(Missed::Untaken(error)) => trip.untaken = Some(error),
                 Err(Missed::Lost(error)) => {
-                    let again = self.after_loss(&error, &outbound, &mut trip, &server);
+                    let again = self.after_loss(&error, outbound, &mut trip, &server);
                     let lost = trip.lost.get_or_insert(error);
                     if !(again && outbound.renew()) {
                         return Err(lost.clone());
@@ -91,13 +102,13 @@ impl Exchange<'_> {
         }
     }
 
-    /// A place at the next server; waits for one where all have as many connections as they may.
-    async fn place(&self, trip: &Trip) -> Result<Lease, SendError> {
-        match self.pool.pick(self.now(), &trip.tried) {
-            Picked::Place(lease) => return Ok(lease),
-            Picked::Full => return self.wait_for_place(trip).await,
-            Picked::None if trip.tried.is_empty() => {}
-            Picked::None => return Err(SendError::NoServer),
+    /// A place at the next server where there was none at once: waits for one where all have as many connections as they may.
+    async fn place(&self, picked: &Picked, trip: &Trip) -> Result<Lease, SendError> {
+        if matches!(picked, Picked::Full) {
+            return self.wait_for_place(trip).await;
+        }
+        if !trip.tried.is_empty() {
+            return Err(SendError::NoServer);
         }
         self.pool.find_addresses(self.clock).await;
         match self.pool.pick(self.now(), &trip.tried) {

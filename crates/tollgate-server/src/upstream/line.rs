@@ -15,6 +15,12 @@ use crate::metrics::UpstreamError;
 const MOST_CLOSED: usize = 3;
 
 impl Exchange<'_> {
+    /// A kept connection to `server`, unless streams of shared ones are taken.
+    pub(super) fn at_hand(&self, server: &Server) -> Option<Line> {
+        let shares = self.pool.settings().http2 && !server.has_declined_http2();
+        if shares { None } else { server.take_kept(self.worker) }
+    }
+
     /// A line to `server`, and whether it was there before; a kept one only where that would do.
     pub(super) async fn line(
         &self,

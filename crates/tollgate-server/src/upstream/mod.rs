@@ -1,5 +1,5 @@
-//! The services behind the gateway. All that the rest of it knows of them is [`Upstreams::send`], and that they are to be
-//! [looked after](Upstreams::look_after).
+//! The services behind the gateway. All that the rest of it knows of them is how a request is [sent](Exchange::send) to one,
+//! and that they are to be [looked after](Upstreams::look_after).
 //!
 //! A request's way: `exchange` (which servers, how often) -> `pool` (which is next) -> `attempt` (one server) -> `line` (which
 //! connection) -> `connect` and `dial` (a new one). Beside it: how a server stands (`standing`), what health checks say
@@ -35,19 +35,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use http::{Request, Response};
 use tollgate_policy::settings::Settings;
 use tollgate_store::{Clock, SystemClock};
 
-use crate::access_log::Note;
-use crate::body::{Relay, Upload};
 use crate::metrics::Metrics;
 use crate::waiting::Departure;
-use exchange::Exchange;
 use pool::Pool;
 
 pub(crate) use error::SendError;
+pub(crate) use exchange::Exchange;
 pub(crate) use lease::Lease;
+pub(crate) use outbound::Outbound;
 
 /// How often [`Upstreams::look_after`] is to be called.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -91,26 +89,16 @@ impl Upstreams {
         Upstreams { pools, clock: Arc::clone(clock), most_waiting }
     }
 
-    /// Sends `request` to one of the servers of the pool at `place`, from the thread `worker`, and answers with the head
-    /// of its response.
-    ///
-    /// The request goes to another server where one takes no connection, and over a fresh connection where a kept one
-    /// turned out closed; but it is never sent twice, unless it has no body and its method is idempotent, or the server says that
-    /// it did not look at it. `departure` is noted when a connection takes it, and `note` says which servers were asked.
-    ///
-    /// # Errors
-    /// [`SendError`] where no server answered.
-    pub(crate) async fn send(
-        &self,
+    /// The exchange of a request of the thread `worker` with the pool at `place`; `departure` is noted when a connection takes
+    /// the request. `None` where there is no such pool.
+    pub(crate) fn exchange<'a>(
+        &'a self,
         place: usize,
         worker: usize,
-        request: Request<Upload>,
-        departure: &Departure,
-        note: &mut Note,
-    ) -> Result<Response<Relay>, SendError> {
-        let Some(pool) = self.pools.get(place) else { return Err(SendError::NoServer) };
-        let (clock, most_waiting) = (&self.clock, self.most_waiting);
-        Exchange { pool, worker, clock, departure, most_waiting }.send(request, note).await
+        departure: &'a Departure,
+    ) -> Option<Exchange<'a>> {
+        let (pool, clock) = (self.pools.get(place)?, &self.clock);
+        Some(Exchange { pool, worker, clock, departure, most_waiting: self.most_waiting })
     }
 
     /// Whether the interim answers of the pool at `place` are passed on.

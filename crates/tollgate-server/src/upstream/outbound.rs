@@ -7,7 +7,7 @@ use crate::body::Upload;
 
 /// A request on its way out.
 #[derive(Debug)]
-pub(super) struct Outbound {
+pub(crate) struct Outbound {
     request: Option<Request<Upload>>,
     spare: Option<Spare>,
 }
@@ -22,7 +22,7 @@ struct Spare {
 }
 
 impl Outbound {
-    pub(super) fn new(request: Request<Upload>) -> Outbound {
+    pub(crate) fn new(request: Request<Upload>) -> Outbound {
         Outbound { request: Some(request), spare: None }
     }
 

@@ -72,7 +72,7 @@ pub(super) async fn run(
         pace: Arc::clone(&client.pace),
         metrics: Arc::clone(metrics),
     };
-    let service = service_fn(|request| Arc::clone(gateway).answer(Arc::clone(client), request));
+    let service = service_fn(|request| gateway.answer(client, request));
     let connection =
         builder(settings, streams).serve_connection(TokioIo::new(client.socket.clone()), service);
     let mut connection = pin!(connection);
