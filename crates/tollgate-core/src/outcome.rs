@@ -79,8 +79,8 @@ impl Outcome {
     }
 }
 
-/// What all the limits of a request say together.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What all the limits of a request say together. The default says nothing yet: it is there to be written over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Decision {
     /// No enforced limit refuses.
     pub admitted: bool,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 use tollgate_core::{Period, Timestamp};
+use tollgate_store::StoreOutcome;
 
 use crate::identity::{Asker, LookedUp, Resolved};
 use crate::key::{Part, Spellings};
@@ -14,7 +15,7 @@ use crate::route::is_preflight;
 use crate::settings::{DefaultRoute, IdentityRef, Missing};
 use crate::{Facts, Policy, Rejection};
 
-/// The charges of one request. Reused, it allocates for none but keys longer than all before.
+/// The charges of one request, and what the store answered. Reused, it allocates for none but keys longer than all before.
 #[derive(Debug, Default)]
 pub struct Charges {
     /// The matched route's place in `routes`.
@@ -23,6 +24,7 @@ pub struct Charges {
     found: SmallVec<[Resolved; 8]>,
     looked_up: LookedUp,
     spellings: Spellings,
+    answer: StoreOutcome,
 }
 
 /// One charge, before the store is asked.
@@ -59,7 +61,7 @@ pub struct Subject<'a> {
 impl Charges {
     /// What is charged, in the route's order, each with its key.
     pub fn iter(&self) -> impl Iterator<Item = (&Planned, &[u8])> {
-        self.planned.iter().map(|planned| (planned, self.spellings.spelling(planned.key)))
+        with_keys(&self.planned, &self.spellings)
     }
 
     /// The same without the keys.
@@ -67,11 +69,31 @@ impl Charges {
         &self.planned
     }
 
+    /// What [`Charges::iter`] gives, and where the store's answer to it goes.
+    pub(crate) fn asked(
+        &mut self,
+    ) -> (impl ExactSizeIterator<Item = (&Planned, &[u8])>, &mut StoreOutcome) {
+        (with_keys(&self.planned, &self.spellings), &mut self.answer)
+    }
+
+    /// The charges, and the store's answer.
+    pub(crate) fn answered(&mut self) -> (&[Planned], &mut StoreOutcome) {
+        (&self.planned, &mut self.answer)
+    }
+
     fn clear(&mut self) {
         self.route = None;
         self.planned.clear();
         self.spellings.clear();
     }
+}
+
+#[inline]
+fn with_keys<'a>(
+    planned: &'a [Planned],
+    spellings: &'a Spellings,
+) -> impl ExactSizeIterator<Item = (&'a Planned, &'a [u8])> {
+    planned.iter().map(|planned| (planned, spellings.spelling(planned.key)))
 }
 
 impl Policy {

@@ -3,7 +3,6 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use tollgate_core::{Micros, Retry, Standing, Timestamp};
 use tollgate_store::{Source, Taken};
 
@@ -30,7 +29,7 @@ pub struct Decision {
     /// The matched route's place in `routes`.
     pub route: Option<usize>,
     /// The limits that were asked, in the route's order. With a shared store a refusal may come before all were asked.
-    pub limits: SmallVec<[LimitReport; 4]>,
+    pub limits: Vec<LimitReport>,
     /// The moment of the decision, by the store's clock.
     pub now: Timestamp,
     /// What the end of the request may give back or free, or its withdrawal while it waits. Empty for most.
@@ -175,7 +174,7 @@ mod tests {
             verdict: Verdict::Admit,
             judged: Verdict::Admit,
             route: None,
-            limits: limits.into(),
+            limits,
             now: Timestamp::EPOCH,
             taken: Vec::new(),
         }

@@ -99,6 +99,17 @@ impl Store for GatewayStore {
         }
     }
 
+    async fn charge_all_into(
+        &self,
+        call: &Call<'_>,
+        answer: &mut StoreOutcome,
+    ) -> Result<(), StoreError> {
+        match self {
+            GatewayStore::Memory(store) => store.charge_all_into_now(call, answer),
+            GatewayStore::Shared(store) => Box::pin(store.charge_all_into(call, answer)).await,
+        }
+    }
+
     async fn settle(&self, taken: Taken, units: u64, now: Timestamp) -> Result<(), StoreError> {
         match self {
             GatewayStore::Memory(store) => store.settle_now(taken, units, now),

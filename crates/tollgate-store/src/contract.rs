@@ -58,8 +58,8 @@ pub struct Call<'a> {
     pub hold: Option<Micros>,
 }
 
-/// The answer to a call.
-#[derive(Debug)]
+/// The answer to a call. The default says nothing yet: it is there to be written over, and may be so again and again.
+#[derive(Debug, Default)]
 pub struct StoreOutcome {
     /// What all say together.
     pub decision: Decision,
@@ -118,6 +118,22 @@ pub trait Store: Send + Sync + 'static {
         &self,
         call: &Call<'_>,
     ) -> impl Future<Output = Result<StoreOutcome, StoreError>> + Send;
+
+    /// [`Store::charge_all`] whose answer, which is large to move, is written where it is wanted: over whatever `answer` said
+    /// before. It says nothing after an error.
+    ///
+    /// # Errors
+    /// As [`Store::charge_all`].
+    fn charge_all_into(
+        &self,
+        call: &Call<'_>,
+        answer: &mut StoreOutcome,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send {
+        async {
+            *answer = self.charge_all(call).await?;
+            Ok(())
+        }
+    }
 
     /// Corrects what was taken to `units`, once the true cost is known: gives back, or charges more.
     ///

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use smallvec::SmallVec;
 use tollgate_core::{Micros, Timestamp};
 use tollgate_store::{
     Call, Charge, ChargeOutcome, LimitId, MemoryStore, Source, Store, StoreError, StoreOutcome,
@@ -73,27 +72,30 @@ impl<S: Store> Engine<S> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let mut answer = self.charge(bound, charges, now, hold).await;
-        if let Err(StoreError::OtherPeriod(at)) = answer {
-            // By a shared store's clock a quota's period is over already, or not yet: its clock counts.
-            if let Err(rejection) = plan(bound, mode, facts, at, charges) {
-                return Ok(Ruling::Rejected(rejection));
+        match self.charge(bound, charges, now, hold).await {
+            Err(StoreError::OtherPeriod(at)) => {
+                // By a shared store's clock a quota's period is over already, or not yet: its clock counts.
+                if let Err(rejection) = plan(bound, mode, facts, at, charges) {
+                    return Ok(Ruling::Rejected(rejection));
+                }
+                self.charge(bound, charges, at, hold).await?;
             }
-            answer = self.charge(bound, charges, at, hold).await;
+            answered => answered?,
         }
-        ruling(bound, mode, charges, &mut answer, hold)
+        Ok(Ruling::Decided(decision(bound, mode, charges, hold)))
     }
 
     async fn charge(
         &self,
         bound: &Bound,
-        charges: &Charges,
+        charges: &mut Charges,
         now: Timestamp,
         hold: Option<Micros>,
-    ) -> Result<StoreOutcome, StoreError> {
+    ) -> Result<(), StoreError> {
+        let (asked, answer) = charges.asked();
         let (mut few, mut many) = (NONE, Vec::new());
-        let call = Call { charges: ask(bound, charges, &mut few, &mut many), now, hold };
-        self.store().charge_all(&call).await
+        let call = Call { charges: ask(bound, asked, &mut few, &mut many), now, hold };
+        self.store().charge_all_into(&call, answer).await
     }
 }
 
@@ -140,10 +142,11 @@ impl Engine<MemoryStore> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
+        let (asked, answer) = charges.asked();
         let (mut few, mut many) = (NONE, Vec::new());
-        let call = Call { charges: ask(bound, charges, &mut few, &mut many), now, hold };
-        let mut answer = self.store().charge_all_now(&call);
-        ruling(bound, mode, charges, &mut answer, hold)
+        let call = Call { charges: ask(bound, asked, &mut few, &mut many), now, hold };
+        self.store().charge_all_into_now(&call, answer)?;
+        Ok(Ruling::Decided(decision(bound, mode, charges, hold)))
     }
 }
 
@@ -169,19 +172,19 @@ fn plan(
 #[inline]
 fn ask<'a, 'r>(
     bound: &Bound,
-    charges: &'a Charges,
+    asked: impl ExactSizeIterator<Item = (&'a Planned, &'a [u8])>,
     few: &'r mut Few<'a>,
     many: &'r mut Vec<Charge<'a>>,
 ) -> &'r [Charge<'a>] {
-    match few.get_mut(..charges.planned().len()) {
+    match few.get_mut(..asked.len()) {
         Some(few) => {
-            for (place, planned) in few.iter_mut().zip(charges.iter()) {
+            for (place, planned) in few.iter_mut().zip(asked) {
                 *place = charge(bound, planned);
             }
             few
         }
         None => {
-            many.extend(charges.iter().map(|planned| charge(bound, planned)));
+            many.extend(asked.map(|planned| charge(bound, planned)));
             many
         }
     }
@@ -198,48 +201,37 @@ fn unlimited(charges: &Charges, now: Timestamp) -> Decision {
         verdict: Verdict::Admit,
         judged: Verdict::Admit,
         route: charges.route,
-        limits: SmallVec::new(),
+        limits: Vec::new(),
         now,
         taken: Vec::new(),
     }
 }
 
-/// What the store's answer comes to. Both are large: the answer is read where it is, and the decision is written where
-/// the caller wants it.
+/// What the store's answer comes to.
 #[inline]
-fn ruling(
-    bound: &Bound,
-    mode: Mode,
-    charges: &Charges,
-    answer: &mut Result<StoreOutcome, StoreError>,
-    hold: Option<Micros>,
-) -> Result<Ruling, StoreError> {
-    let answer = match answer {
-        Ok(answer) => answer,
-        Err(error) => return Err(error.clone()),
-    };
+fn decision(bound: &Bound, mode: Mode, charges: &mut Charges, hold: Option<Micros>) -> Decision {
+    let route = charges.route;
+    let (planned, answer) = charges.answered();
     let judged = match answer.decision {
         said if !said.admitted => Verdict::Refuse(said.retry),
         said if said.delay > Micros::ZERO => Verdict::Delay(said.delay),
         _ => Verdict::Admit,
     };
-    let mut ruling = Ok(Ruling::Decided(Decision {
-        verdict: if mode == Mode::Enforce { judged } else { Verdict::Admit },
-        judged,
-        route: charges.route,
-        limits: SmallVec::new(),
-        now: answer.now,
-        taken: held(bound, charges, answer, judged, hold),
-    }));
-    if let Ok(Ruling::Decided(decision)) = &mut ruling {
-        for (planned, said) in charges.planned().iter().zip(&answer.limits) {
-            // A limit that was not asked, since another had refused before, says nothing.
-            if said.source != Source::Unasked {
-                decision.limits.push(describe(bound, planned, said));
-            }
+    let mut limits = Vec::with_capacity(planned.len());
+    for (planned, said) in planned.iter().zip(&answer.limits) {
+        // A limit that was not asked, since another had refused before, says nothing.
+        if said.source != Source::Unasked {
+            limits.push(describe(bound, planned, said));
         }
     }
-    ruling
+    Decision {
+        verdict: if mode == Mode::Enforce { judged } else { Verdict::Admit },
+        judged,
+        route,
+        limits,
+        now: answer.now,
+        taken: held(bound, planned, answer, judged, hold),
+    }
 }
 
 #[inline]
@@ -272,18 +264,18 @@ fn describe(bound: &Bound, planned: &Planned, said: &ChargeOutcome) -> LimitRepo
 #[inline]
 fn held(
     bound: &Bound,
-    charges: &Charges,
+    planned: &[Planned],
     answer: &mut StoreOutcome,
     judged: Verdict,
     hold: Option<Micros>,
 ) -> Vec<Held> {
     let withdrawn = matches!(judged, Verdict::Delay(_)) && hold.is_none();
-    if !withdrawn && !charges.planned().iter().any(|planned| planned.ends) {
+    if !withdrawn && !planned.iter().any(|planned| planned.ends) {
         return Vec::new();
     }
     let mut all = Vec::new();
     for taken in answer.receipt.taken.drain(..) {
-        let Some(planned) = charges.planned().get(taken.place) else { continue };
+        let Some(planned) = planned.get(taken.place) else { continue };
         let limit = &bound.limits[planned.limit];
         // Where it is known how long slots are held, they end by themselves.
         let slot = limit.classes[planned.class].slots && hold.is_none();

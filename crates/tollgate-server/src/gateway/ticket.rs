@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use http::StatusCode;
-use smallvec::SmallVec;
 use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::{Decision, Ends, Held};
 use tollgate_store::StoreError;
@@ -81,13 +80,13 @@ impl Ticket {
                 held.wait = Micros::new(wait);
             }
         }
-        let part = Decision { taken, limits: SmallVec::new(), ..*self.decision };
+        let part = Decision { taken, limits: Vec::new(), ..*self.decision };
         let engine = Arc::clone(&self.gateway.engine);
         self.complete(async move { engine.withdraw(part, now).await });
     }
 
     fn settle(&self, taken: Vec<Held>, status: Option<StatusCode>) {
-        let part = Decision { taken, limits: SmallVec::new(), ..*self.decision };
+        let part = Decision { taken, limits: Vec::new(), ..*self.decision };
         if part.needs_settling() {
             let (engine, now) = (Arc::clone(&self.gateway.engine), self.gateway.now());
             let status = status.map(|status| status.as_u16());

@@ -1,13 +1,12 @@
 //! Taking all of a call's charges or none.
 
-use smallvec::SmallVec;
 use tollgate_core::Timestamp;
 
 use super::MemoryStore;
 use super::attempt::{Again, Decided, attempt};
 use super::hash::KeyHash;
 use super::plan::{Ask, Plan, Redirected};
-use crate::{Call, ChargeOutcome, Receipt, Source, StoreError, StoreOutcome, Taken};
+use crate::{Call, ChargeOutcome, Source, StoreError, StoreOutcome, Taken};
 
 /// How often a newcomer looks for room before it goes to the overflow bucket: others may take the room that it made.
 pub(crate) const PATIENCE: usize = 8;
@@ -18,6 +17,20 @@ impl MemoryStore {
     /// # Errors
     /// [`StoreError::UnknownLimit`], [`StoreError::MissingPeriod`], [`StoreError::OutOfMemory`].
     pub fn charge_all_now(&self, call: &Call<'_>) -> Result<StoreOutcome, StoreError> {
+        let mut answer = StoreOutcome::default();
+        self.charge_all_into_now(call, &mut answer)?;
+        Ok(answer)
+    }
+
+    /// [`Store::charge_all_into`](crate::Store::charge_all_into), at once.
+    ///
+    /// # Errors
+    /// As [`MemoryStore::charge_all_now`].
+    pub fn charge_all_into_now(
+        &self,
+        call: &Call<'_>,
+        answer: &mut StoreOutcome,
+    ) -> Result<(), StoreError> {
         let mut redirected = Redirected::new();
         let mut searches = 0;
         loop {
@@ -26,7 +39,10 @@ impl MemoryStore {
             plan.fill(&registry, &self.hasher, call, &redirected)?;
             let again = loop {
                 match attempt(&mut plan, call, &self.tickets) {
-                    Ok(decided) => return Ok(answer(&plan, call.now, &decided)),
+                    Ok(decided) => {
+                        tell(&plan, call.now, &decided, answer);
+                        return Ok(());
+                    }
                     Err(Again::Changed) => {}
                     Err(again) => break again,
                 }
@@ -56,15 +72,13 @@ fn redirect(ask: &Ask<'_>, redirected: &mut Redirected) -> Result<(), StoreError
     Ok(())
 }
 
-/// The answer. It is filled where it is returned, since it is large to move.
+/// Writes the answer.
 #[inline]
-fn answer(plan: &Plan<'_>, now: Timestamp, decided: &Decided) -> StoreOutcome {
-    let mut answer = StoreOutcome {
-        decision: decided.decision,
-        limits: SmallVec::new(),
-        receipt: Receipt::default(),
-        now,
-    };
+fn tell(plan: &Plan<'_>, now: Timestamp, decided: &Decided, answer: &mut StoreOutcome) {
+    answer.decision = decided.decision;
+    answer.now = now;
+    answer.limits.clear();
+    answer.receipt.taken.clear();
     for index in &plan.of_charge {
         let outcome = plan.asks[*index as usize].outcome;
         answer.limits.push(ChargeOutcome { outcome, source: Source::Store });
@@ -79,5 +93,4 @@ fn answer(plan: &Plan<'_>, now: Timestamp, decided: &Decided) -> StoreOutcome {
         let (place, period, source) = (ask.place, ask.period, Source::Store);
         answer.receipt.taken.push(Taken { place, limit, key, charged, period, source });
     }
-    answer
 }

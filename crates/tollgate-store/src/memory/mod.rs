@@ -145,6 +145,14 @@ impl Store for MemoryStore {
         self.charge_all_now(call)
     }
 
+    async fn charge_all_into(
+        &self,
+        call: &Call<'_>,
+        answer: &mut StoreOutcome,
+    ) -> Result<(), StoreError> {
+        self.charge_all_into_now(call, answer)
+    }
+
     async fn settle(&self, taken: Taken, units: u64, now: Timestamp) -> Result<(), StoreError> {
         self.settle_now(taken, units, now)
     }
