@@ -4,9 +4,10 @@
 //! rate in units per microsecond in lowest terms. One unit is then exactly P ticks and one microsecond exactly n, so nothing
 //! is ever rounded but what is said in whole microseconds (up) or whole units (down).
 
+use crate::kept::Slot;
 use crate::moment::{Checked, Commit, Moment, Taken};
 use crate::word::Word;
-use crate::{Charged, Micros, Outcome, Retry, Standing, State};
+use crate::{Charged, Micros, Outcome, Retry, Standing};
 
 /// A compiled bucket. `missing` in its methods is the time in ticks until it is full, at most [`Bucket::ceiling`].
 #[derive(Clone, Debug)]
@@ -55,12 +56,12 @@ impl<W: Word> Bucket<W> {
     }
 
     #[inline]
-    fn read(&self, state: &State) -> W {
-        W::read(state).unwrap_or(self.fresh)
+    fn read(&self, state: &impl Slot<W>) -> W {
+        state.get().unwrap_or(self.fresh)
     }
 
     #[inline]
-    fn missing_in(&self, state: &State, base: W) -> W {
+    fn missing_in(&self, state: &impl Slot<W>, base: W) -> W {
         self.missing(self.read(state), base)
     }
 
@@ -79,17 +80,17 @@ impl<W: Word> Bucket<W> {
     }
 
     #[inline]
-    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
+    pub(crate) fn tidy(&self, state: &mut impl Slot<W>, at: Moment<'_>) -> bool {
         let top = self.ticks(at.now) + self.ceiling;
         let clamped = self.read(state) > top;
         if clamped {
-            top.write(state);
+            state.set(top);
         }
         clamped
     }
 
     #[inline]
-    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+    pub(crate) fn check(&self, state: &mut impl Slot<W>, cost: u64, at: Moment<'_>) -> Checked {
         let clamped = self.tidy(state, at);
         let missing = self.missing_in(state, self.ticks(at.now));
         let refused = self.excess(missing, cost) != Some(W::from(0));
@@ -101,7 +102,7 @@ impl<W: Word> Bucket<W> {
     #[inline]
     pub(crate) fn commit(
         &self,
-        state: &mut State,
+        state: &mut impl Slot<W>,
         at: Moment<'_>,
         what: &Commit,
         outcome: &mut Outcome,
@@ -113,7 +114,7 @@ impl<W: Word> Bucket<W> {
             outcome.took(taken);
             missing = missing + ticks;
             if ticks > W::from(0) {
-                (base + missing).write(state);
+                state.set(base + missing);
             }
         }
         if what.retry {
@@ -151,7 +152,7 @@ impl<W: Word> Bucket<W> {
     /// Charges `more` units less `fraction` ticks beside any decision.
     pub(crate) fn charge_more(
         &self,
-        state: &mut State,
+        state: &mut impl Slot<W>,
         more: u64,
         fraction: u64,
         at: Moment<'_>,
@@ -160,7 +161,7 @@ impl<W: Word> Bucket<W> {
         let missing = self.missing_in(state, base);
         let (ticks, taken) = self.within_debt(missing, more, fraction, at);
         if ticks > W::from(0) {
-            (base + missing + ticks).write(state);
+            state.set(base + missing + ticks);
         }
         taken
     }
@@ -168,7 +169,7 @@ impl<W: Word> Bucket<W> {
     /// Gives back what was charged beyond `keep` units, less what may have been refilled since.
     pub(crate) fn give_back(
         &self,
-        state: &mut State,
+        state: &mut impl Slot<W>,
         charged: &Charged,
         keep: u64,
         at: Moment<'_>,
@@ -180,7 +181,7 @@ impl<W: Word> Bucket<W> {
         let elapsed = self.ticks(at.now.saturating_sub(charged.at.as_micros()));
         let back = charge.min(missing).beyond(elapsed);
         if back > W::from(0) {
-            (base + missing - back).write(state);
+            state.set(base + missing - back);
         }
         back > W::from(0)
     }
@@ -194,7 +195,7 @@ impl<W: Word> Bucket<W> {
         self.capacity.beyond(missing).divided(self.unit)
     }
 
-    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
+    pub(crate) fn standing(&self, state: &impl Slot<W>, at: Moment<'_>) -> Standing {
         self.standing_at(self.missing_in(state, self.ticks(at.now)))
     }
 
@@ -215,7 +216,7 @@ impl<W: Word> Bucket<W> {
     }
 
     /// Full, or as empty as a new key would be.
-    pub(crate) fn is_fresh(&self, state: &State, at: Moment<'_>) -> bool {
+    pub(crate) fn is_fresh(&self, state: &impl Slot<W>, at: Moment<'_>) -> bool {
         self.read(state) <= self.ticks(at.now).max(self.fresh)
     }
 }

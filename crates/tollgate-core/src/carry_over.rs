@@ -1,6 +1,7 @@
 //! A reload: what was counted under the old parameters, under the new ones.
 
 use crate::bucket::Bucket;
+use crate::kept::Slot;
 use crate::plan::Plan;
 use crate::word::Word;
 use crate::{Algorithm, Limit, State, Timestamp};
@@ -56,8 +57,8 @@ impl Limit {
 }
 
 impl<W: Word> Bucket<W> {
-    fn level(&self, state: &State, now: u64) -> Level {
-        let word = W::read(state).unwrap_or(self.fresh);
+    fn level(&self, state: &impl Slot<W>, now: u64) -> Level {
+        let word = state.get().unwrap_or(self.fresh);
         let missing = self.missing(word, self.ticks(now));
         let parts =
             |ticks: W| (ticks.divided(self.unit), (ticks % self.unit).low(), self.unit.low());
@@ -73,7 +74,10 @@ impl<W: Word> Bucket<W> {
     }
 
     /// The state of that level, or of the nearest lower one that these ticks can tell.
-    fn at_level(&self, level: Level, now: u64) -> State {
+    fn at_level(&self, level: Level, now: u64) -> State
+    where
+        State: Slot<W>,
+    {
         let (capacity, ceiling) = (self.capacity.wide(), self.ceiling.wide());
         let mine = u128::from(self.unit.low());
         // Each factor is below 2^64 and the rest below one unit, so neither product nor sum leaves 128 bits.
@@ -90,7 +94,7 @@ impl<W: Word> Bucket<W> {
             }
         };
         let mut state = State::Fresh;
-        (self.ticks(now) + W::of(missing)).write(&mut state);
+        state.set(self.ticks(now) + W::of(missing));
         state
     }
 }

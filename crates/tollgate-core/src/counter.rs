@@ -1,6 +1,7 @@
 //! One count in one frame of time: what fixed windows and quotas share.
 
 use crate::allowance::{Allowance, Used};
+use crate::kept::{Count, Kept, Slot};
 use crate::moment::{AT_ONCE, Checked, Commit, Moment, Taken};
 use crate::{Charged, Micros, Outcome, Period, Retry, Standing, State};
 
@@ -19,59 +20,59 @@ pub(crate) struct Counter<F> {
     pub(crate) allowance: Allowance,
 }
 
-/// The frame's start and its count. Only for a state that was tidied.
-fn read(state: &State) -> (u64, u64) {
-    match state {
-        State::Count { start, count } => (*start, *count),
-        _ => (0, 0),
-    }
-}
-
 impl<F: Frame> Counter<F> {
+    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
+        let mut count = state.get().unwrap_or_default();
+        let clamped = self.move_on(&mut count, at);
+        state.set(count);
+        clamped
+    }
+
     /// Moves the count to now's frame: a past one is forgotten; one that is next stands still, since no frame reopens; one
     /// further ahead was written by a wrong clock and is counted as now's.
     #[inline]
-    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
+    fn move_on(&self, state: &mut Count, at: Moment<'_>) -> bool {
         let frame = self.frame.around(at);
         let (now_start, now_end) = (frame.start.as_micros(), frame.end.as_micros());
-        match state {
-            State::Count { start, .. } if *start > now_end => {
-                *start = now_start;
-                true
-            }
-            State::Count { start, .. } if *start >= now_start => false,
-            _ => {
-                *state = State::Count { start: now_start, count: 0 };
-                false
-            }
+        let clamped = state.start > now_end;
+        if clamped {
+            state.start = now_start;
+        } else if state.start < now_start {
+            *state = Count { start: now_start, count: 0 };
         }
+        clamped
     }
 
     #[inline]
-    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
-        let clamped = self.tidy(state, at);
-        Checked::at_once(self.allowance.refuses(Used::exactly(read(state).1), cost), clamped)
+    pub(crate) fn check(&self, state: &mut impl Kept, cost: u64, at: Moment<'_>) -> Checked {
+        let mut count: Count = state.get().unwrap_or_default();
+        let clamped = self.move_on(&mut count, at);
+        state.set(count);
+        Checked::at_once(self.allowance.refuses(Used::exactly(count.count), cost), clamped)
     }
 
     #[inline]
     pub(crate) fn commit(
         &self,
-        state: &mut State,
+        state: &mut impl Kept,
         at: Moment<'_>,
         what: &Commit,
         outcome: &mut Outcome,
     ) {
+        let mut count: Count = state.get().unwrap_or_default();
         if what.take {
-            outcome.took(self.take(state, what.cost, at));
+            let units = self.allowance.take(Used::exactly(count.count), what.cost);
+            count.count += units;
+            state.set(count);
+            outcome.took(Taken::units(units, at.now.max(count.start)));
         }
         if what.retry {
-            outcome.retry = self.retry(state, what.cost, at);
+            outcome.retry = self.retry(count, what.cost, at);
         }
-        outcome.standing = self.standing(state, at);
+        outcome.standing = self.standing_of(count, at);
     }
 
-    fn retry(&self, state: &State, cost: u64, at: Moment<'_>) -> Retry {
-        let (start, count) = read(state);
+    fn retry(&self, Count { start, count }: Count, cost: u64, at: Moment<'_>) -> Retry {
         if self.allowance.never(cost) {
             Retry::Never
         } else if self.allowance.refuses(Used::exactly(count), cost) {
@@ -79,14 +80,6 @@ impl<F: Frame> Counter<F> {
         } else {
             AT_ONCE
         }
-    }
-
-    #[inline]
-    pub(crate) fn take(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Taken {
-        let State::Count { start, count } = state else { return Taken::units(0, at.now) };
-        let units = self.allowance.take(Used::exactly(*count), cost);
-        *count += units;
-        Taken::units(units, at.now.max(*start))
     }
 
     /// Frames only move on, so what was charged at or after the state's start is in the state's frame.
@@ -101,9 +94,12 @@ impl<F: Frame> Counter<F> {
         }
     }
 
-    #[inline]
     pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
-        let (start, count) = read(state);
+        self.standing_of(state.get().unwrap_or_default(), at)
+    }
+
+    #[inline]
+    fn standing_of(&self, Count { start, count }: Count, at: Moment<'_>) -> Standing {
         let remaining = self.allowance.remaining(Used::exactly(count));
         let left = if count > 0 { at.until(self.frame.end(start, at)) } else { Micros::ZERO };
         Standing { remaining, reset: left, next: left }

@@ -27,6 +27,7 @@ mod concurrency;
 mod counter;
 mod extent;
 mod fixed_window;
+mod kept;
 mod leaky_bucket;
 mod limit;
 mod moment;

@@ -73,6 +73,7 @@ impl Outcome {
     /// What to keep in order to [`settle`](crate::Limit::settle) or [`release`](crate::Limit::release) it later; `ticket`
     /// is the one that [`step`](crate::step) was given. `None` where nothing was taken.
     #[must_use]
+    #[inline]
     pub fn charged(&self, ticket: u64) -> Option<Charged> {
         let Outcome { units, fraction, at, .. } = *self;
         (units > 0 || fraction > 0).then_some(Charged { units, fraction, at, ticket })

@@ -1,6 +1,7 @@
 //! States that come from outside the process: which of them a limit's arithmetic can go on with.
 
 use crate::bucket::Bucket;
+use crate::kept::Slot;
 use crate::plan::Plan;
 use crate::sliding_window::SlidingWindowPlan;
 use crate::state::Log;
@@ -39,11 +40,11 @@ impl Limit {
             (Plan::FixedWindow(_) | Plan::Quota(_), State::Count { start, count }) => {
                 *start <= LAST && *count <= MOST
             }
-            (Plan::SlidingWindow(plan), State::Pair { cell, previous, current }) => {
-                plan.cells == 1 && plan.accepts(*cell, &[*previous, *current])
+            (Plan::SlidingPair(plan), State::Pair { cell, previous, current }) => {
+                plan.accepts(*cell, &[*previous, *current])
             }
-            (Plan::SlidingWindow(plan), State::Cells(cells)) => {
-                plan.cells > 1 && plan.accepts(cells.cell, &cells.counts)
+            (Plan::SlidingCells(plan), State::Cells(cells)) => {
+                plan.accepts(cells.cell, &cells.counts)
             }
             (Plan::SlidingLog(_), State::Log(log)) => accepts_log(log),
             _ => false,
@@ -53,8 +54,8 @@ impl Limit {
 
 impl<W: Word> Bucket<W> {
     /// No charge leads further ahead than capacity and debt.
-    fn accepts(&self, state: &State) -> bool {
-        W::read(state).is_some_and(|word| word <= self.ticks(LAST) + self.ceiling)
+    fn accepts(&self, state: &impl Slot<W>) -> bool {
+        state.get().is_some_and(|word| word <= self.ticks(LAST) + self.ceiling)
     }
 }
 

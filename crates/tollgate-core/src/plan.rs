@@ -7,6 +7,7 @@ use crate::bucket::Bucket;
 use crate::concurrency::ConcurrencyPlan;
 use crate::counter::Counter;
 use crate::fixed_window::Aligned;
+use crate::kept::Kept;
 use crate::moment::{Checked, Commit, Moment};
 use crate::quota::Calendar;
 use crate::sliding_log::SlidingLogPlan;
@@ -24,7 +25,10 @@ pub(crate) enum Plan {
     Bucket(Bucket64),
     WideBucket(Bucket<u128>),
     FixedWindow(Counter<Aligned>),
-    SlidingWindow(SlidingWindowPlan),
+    /// Of one cell.
+    SlidingPair(SlidingWindowPlan),
+    /// Of several.
+    SlidingCells(SlidingWindowPlan),
     SlidingLog(SlidingLogPlan),
     Quota(Counter<Calendar>),
     Concurrency(ConcurrencyPlan),
@@ -36,9 +40,7 @@ impl Plan {
             Algorithm::TokenBucket(spec) => token_bucket::compile(spec, rules)?,
             Algorithm::LeakyBucket(spec) => leaky_bucket::compile(spec, rules)?,
             Algorithm::FixedWindow(spec) => Plan::FixedWindow(fixed_window::compile(spec, rules)?),
-            Algorithm::SlidingWindow(spec) => {
-                Plan::SlidingWindow(sliding_window::compile(spec, rules)?)
-            }
+            Algorithm::SlidingWindow(spec) => sliding_window::compile(spec, rules)?,
             Algorithm::SlidingLog(spec) => Plan::SlidingLog(sliding_log::compile(spec, rules)?),
             Algorithm::Quota(spec) => Plan::Quota(quota::compile(spec, rules)?),
             Algorithm::Concurrency(spec) => Plan::Concurrency(concurrency::compile(spec, rules)?),
@@ -52,7 +54,8 @@ impl Plan {
             Plan::Bucket(plan) => plan.0.tidy(state, at),
             Plan::WideBucket(plan) => plan.tidy(state, at),
             Plan::FixedWindow(plan) => plan.tidy(state, at),
-            Plan::SlidingWindow(plan) => plan.tidy(state, at),
+            Plan::SlidingPair(plan) => plan.tidy_pair(state, at),
+            Plan::SlidingCells(plan) => plan.tidy_cells(state, at),
             Plan::SlidingLog(plan) => plan.tidy(state, at),
             Plan::Quota(plan) => plan.tidy(state, at),
             Plan::Concurrency(plan) => plan.tidy(state, at),
@@ -61,23 +64,24 @@ impl Plan {
 
     /// Brings `state` to now and says what this limit alone says; nothing is taken.
     #[inline]
-    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
+    pub(crate) fn check(&self, state: &mut impl Kept, cost: u64, at: Moment<'_>) -> Checked {
         match self {
             Plan::Bucket(plan) => plan.0.check(state, cost, at),
             Plan::FixedWindow(plan) => plan.check(state, cost, at),
-            Plan::SlidingWindow(plan) => plan.check(state, cost, at),
+            Plan::SlidingPair(plan) => plan.check_pair(state, cost, at),
             _ => self.check_larger(state, cost, at),
         }
     }
 
     /// Apart, so that the small ones stay small.
     #[inline(never)]
-    fn check_larger(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
-        match self {
-            Plan::WideBucket(plan) => plan.check(state, cost, at),
-            Plan::SlidingLog(plan) => plan.check(state, cost, at),
-            Plan::Quota(plan) => plan.check(state, cost, at),
-            Plan::Concurrency(plan) => plan.check(state, cost, at),
+    fn check_larger(&self, state: &mut impl Kept, cost: u64, at: Moment<'_>) -> Checked {
+        match (self, state.state()) {
+            (Plan::WideBucket(plan), _) => plan.check(state, cost, at),
+            (Plan::Quota(plan), _) => plan.check(state, cost, at),
+            (Plan::SlidingCells(plan), Some(state)) => plan.check_cells(state, cost, at),
+            (Plan::SlidingLog(plan), Some(state)) => plan.check(state, cost, at),
+            (Plan::Concurrency(plan), Some(state)) => plan.check(state, cost, at),
             _ => Checked::at_once(true, false),
         }
     }
@@ -86,7 +90,7 @@ impl Plan {
     #[inline]
     pub(crate) fn commit(
         &self,
-        state: &mut State,
+        state: &mut impl Kept,
         at: Moment<'_>,
         what: &Commit,
         outcome: &mut Outcome,
@@ -94,7 +98,7 @@ impl Plan {
         match self {
             Plan::Bucket(plan) => plan.0.commit(state, at, what, outcome),
             Plan::FixedWindow(plan) => plan.commit(state, at, what, outcome),
-            Plan::SlidingWindow(plan) => plan.commit(state, at, what, outcome),
+            Plan::SlidingPair(plan) => plan.commit_pair(state, at, what, outcome),
             _ => self.commit_larger(state, at, what, outcome),
         }
     }
@@ -102,16 +106,17 @@ impl Plan {
     #[inline(never)]
     fn commit_larger(
         &self,
-        state: &mut State,
+        state: &mut impl Kept,
         at: Moment<'_>,
         what: &Commit,
         outcome: &mut Outcome,
     ) {
-        match self {
-            Plan::WideBucket(plan) => plan.commit(state, at, what, outcome),
-            Plan::SlidingLog(plan) => plan.commit(state, at, what, outcome),
-            Plan::Quota(plan) => plan.commit(state, at, what, outcome),
-            Plan::Concurrency(plan) => plan.commit(state, at, what, outcome),
+        match (self, state.state()) {
+            (Plan::WideBucket(plan), _) => plan.commit(state, at, what, outcome),
+            (Plan::Quota(plan), _) => plan.commit(state, at, what, outcome),
+            (Plan::SlidingCells(plan), Some(state)) => plan.commit_cells(state, at, what, outcome),
+            (Plan::SlidingLog(plan), Some(state)) => plan.commit(state, at, what, outcome),
+            (Plan::Concurrency(plan), Some(state)) => plan.commit(state, at, what, outcome),
             _ => outcome.retry = Retry::Never,
         }
     }
@@ -122,7 +127,8 @@ impl Plan {
             Plan::Bucket(plan) => plan.0.standing(state, at),
             Plan::WideBucket(plan) => plan.standing(state, at),
             Plan::FixedWindow(plan) => plan.standing(state, at),
-            Plan::SlidingWindow(plan) => plan.standing(state, at),
+            Plan::SlidingPair(plan) => plan.standing_pair(state, at),
+            Plan::SlidingCells(plan) => plan.standing_cells(state, at),
             Plan::SlidingLog(plan) => plan.standing(state, at),
             Plan::Quota(plan) => plan.standing(state, at),
             Plan::Concurrency(plan) => plan.standing(state, at),
@@ -142,7 +148,8 @@ impl Plan {
             Plan::Bucket(plan) => plan.0.give_back(state, charged, keep, at),
             Plan::WideBucket(plan) => plan.give_back(state, charged, keep, at),
             Plan::FixedWindow(plan) => plan.give_back(state, charged, keep),
-            Plan::SlidingWindow(plan) => plan.give_back(state, charged, keep),
+            Plan::SlidingPair(plan) => plan.give_back_pair(state, charged, keep),
+            Plan::SlidingCells(plan) => plan.give_back_cells(state, charged, keep),
             Plan::SlidingLog(plan) => plan.give_back(state, charged, keep),
             Plan::Quota(plan) => plan.give_back(state, charged, keep),
             Plan::Concurrency(plan) => plan.give_back(state, charged, keep),

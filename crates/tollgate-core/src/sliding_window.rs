@@ -2,14 +2,14 @@
 //!
 //! With E the estimate, admissions ask whether E + cost <= limit; as limit and cost are whole, E rounded up decides exactly.
 
-use alloc::boxed::Box;
-use alloc::vec;
+mod cells;
+mod pair;
 
 use crate::allowance::{Allowance, Used};
-use crate::moment::{AT_ONCE, Checked, Commit, Moment, Taken};
+use crate::moment::{AT_ONCE, Moment};
+use crate::plan::Plan;
 use crate::spec_error::checked_span;
-use crate::state::Cells;
-use crate::{Charged, Micros, Outcome, Retry, Rules, SlidingWindow, SpecError, Standing, State};
+use crate::{Micros, Retry, Rules, SlidingWindow, SpecError, Standing};
 
 /// A compiled sliding window.
 #[derive(Clone, Debug)]
@@ -25,11 +25,9 @@ struct View<'a> {
     /// Index of the newest cell.
     newest: u64,
     counts: &'a [u64],
-    /// How far the moment is into the newest cell; 0 where a clock stepped back before it.
-    offset: u64,
 }
 
-pub(crate) fn compile(spec: &SlidingWindow, rules: &Rules) -> Result<SlidingWindowPlan, SpecError> {
+pub(crate) fn compile(spec: &SlidingWindow, rules: &Rules) -> Result<Plan, SpecError> {
     let window = checked_span("window", spec.window)?;
     if !(1..=100).contains(&spec.cells) {
         return Err(SpecError::Cells { cells: spec.cells });
@@ -39,104 +37,31 @@ pub(crate) fn compile(spec: &SlidingWindow, rules: &Rules) -> Result<SlidingWind
         return Err(SpecError::UnevenCells { window, cells: spec.cells });
     }
     let allowance = Allowance::new(spec.limit, rules)?;
-    Ok(SlidingWindowPlan { allowance, cell: window / cells, cells })
+    let plan = SlidingWindowPlan { allowance, cell: window / cells, cells };
+    Ok(if cells == 1 { Plan::SlidingPair(plan) } else { Plan::SlidingCells(plan) })
 }
 
 impl SlidingWindowPlan {
-    /// Moves the counts to now's cell. Cells ahead of now, by a window at most, stand still; further ahead they were written
-    /// by a wrong clock and are counted as now's.
+    /// Whether counts whose newest cell is `newest` were written by a wrong clock: they are ahead of now by more than a
+    /// window. Cells ahead by less stand still.
     #[inline]
-    pub(crate) fn tidy(&self, state: &mut State, at: Moment<'_>) -> bool {
-        let current = at.now / self.cell;
-        let window = self.cell * self.cells;
-        let wrong = |newest: u64| (newest * self.cell).saturating_sub(at.now) > window;
-        match state {
-            State::Pair { cell, previous, current: units } => {
-                let clamped = wrong(*cell);
-                match current.saturating_sub(*cell) {
-                    0 => {}
-                    1 => (*previous, *units) = (*units, 0),
-                    _ => (*previous, *units) = (0, 0),
-                }
-                *cell = if clamped { current } else { current.max(*cell) };
-                clamped
-            }
-            State::Cells(cells) if cells.counts.len() as u64 == self.cells + 1 => {
-                let clamped = wrong(cells.cell);
-                shift(&mut cells.counts, current.saturating_sub(cells.cell));
-                cells.cell = if clamped { current } else { current.max(cells.cell) };
-                clamped
-            }
-            _ => {
-                *state = if self.cells == 1 {
-                    State::Pair { cell: current, previous: 0, current: 0 }
-                } else {
-                    State::Fresh
-                };
-                false
-            }
-        }
+    fn is_wrong(&self, newest: u64, at: Moment<'_>) -> bool {
+        (newest * self.cell).saturating_sub(at.now) > self.cell * self.cells
     }
 
-    fn view<'a>(&self, state: &'a State, pair: &'a mut [u64; 2], at: Moment<'_>) -> View<'a> {
-        let (newest, counts): (u64, &[u64]) = match state {
-            State::Pair { cell, previous, current } => {
-                *pair = [*previous, *current];
-                (*cell, pair)
-            }
-            State::Cells(cells) => (cells.cell, &cells.counts),
-            _ => (at.now / self.cell, &[]),
-        };
-        View { newest, counts, offset: at.now.saturating_sub(newest * self.cell) }
-    }
-
+    /// The estimate from the `oldest` cell's units and those of the others, which count `whole`.
     #[inline]
-    fn used(&self, state: &State, at: Moment<'_>) -> Used {
-        let (newest, oldest, whole) = match state {
-            State::Pair { cell, previous, current } => (*cell, *previous, *current),
-            State::Cells(cells) => {
-                let whole = cells.counts.iter().skip(1).sum();
-                (cells.cell, cells.counts.first().copied().unwrap_or(0), whole)
-            }
-            _ => return Used::exactly(0),
-        };
+    fn used(&self, newest: u64, oldest: u64, whole: u64, at: Moment<'_>) -> Used {
         let offset = at.now.saturating_sub(newest * self.cell);
         let (share, rest) = share(oldest, self.cell - offset, self.cell);
         Used { down: whole + share, up: whole + share + u64::from(rest) }
     }
 
-    #[inline]
-    pub(crate) fn check(&self, state: &mut State, cost: u64, at: Moment<'_>) -> Checked {
-        let clamped = self.tidy(state, at);
-        Checked::at_once(self.allowance.refuses(self.used(state, at), cost), clamped)
-    }
-
-    #[inline]
-    pub(crate) fn commit(
-        &self,
-        state: &mut State,
-        at: Moment<'_>,
-        what: &Commit,
-        outcome: &mut Outcome,
-    ) {
-        let mut used = self.used(state, at);
-        if what.take {
-            let units = self.allowance.take(used, what.cost);
-            used = Used { down: used.down + units, up: used.up + units };
-            outcome.took(self.take(state, units, at));
-        }
-        if what.retry {
-            outcome.retry = self.retry(state, used, what.cost, at);
-        }
-        outcome.standing = self.standing_with(state, used, at);
-    }
-
-    fn retry(&self, state: &State, used: Used, cost: u64, at: Moment<'_>) -> Retry {
+    fn retry(&self, view: &View<'_>, used: Used, cost: u64, at: Moment<'_>) -> Retry {
         if self.allowance.never(cost) {
             Retry::Never
         } else if self.allowance.refuses(used, cost) {
-            let mut pair = [0; 2];
-            Retry::After(at.until(self.first_fit(&self.view(state, &mut pair, at), cost)))
+            Retry::After(at.until(self.first_fit(view, cost, at)))
         } else {
             AT_ONCE
         }
@@ -144,13 +69,13 @@ impl SlidingWindowPlan {
 
     /// The first moment at which `cost` is admitted, cell by cell: with `whole` and `oldest` as they will be, solves
     /// whole * cell + oldest * inside <= budget * cell for `inside`, the part of the oldest cell that still counts.
-    fn first_fit(&self, view: &View<'_>, cost: u64) -> u64 {
+    fn first_fit(&self, view: &View<'_>, cost: u64, at: Moment<'_>) -> u64 {
         let above_zero = self.allowance.asks_above_zero(cost);
         let budget = if above_zero { self.allowance.limit } else { self.allowance.limit - cost };
         let mut whole: u64 = view.counts.iter().skip(1).sum();
         for (ahead, oldest) in view.counts.iter().enumerate() {
             let start = (view.newest + ahead as u64) * self.cell;
-            let earliest = if ahead == 0 { view.offset } else { 0 };
+            let earliest = if ahead == 0 { at.now.saturating_sub(start) } else { 0 };
             if let Some(offset) = self.first_offset(whole, *oldest, budget, above_zero) {
                 return start + offset.max(earliest);
             }
@@ -171,80 +96,18 @@ impl SlidingWindowPlan {
         (inside > 0).then(|| self.cell - inside)
     }
 
-    /// Adds `units` to the newest cell.
+    /// How it stands where the newest of what was counted counts until `end`.
     #[inline]
-    fn take(&self, state: &mut State, units: u64, at: Moment<'_>) -> Taken {
-        let newest = match state {
-            State::Pair { cell, current, .. } => {
-                *current += units;
-                *cell
-            }
-            _ if units == 0 => at.now / self.cell,
-            State::Cells(cells) => {
-                *newest_of(&mut cells.counts) += units;
-                cells.cell
-            }
-            _ => {
-                let mut counts = vec![0; self.cells as usize + 1].into_boxed_slice();
-                *newest_of(&mut counts) = units;
-                let cell = at.now / self.cell;
-                *state = State::Cells(Box::new(Cells { cell, counts }));
-                cell
-            }
-        };
-        Taken::units(units, at.now.max(newest * self.cell))
-    }
-
-    /// Cells only move on, so what was charged at or after the newest cell's start is in it.
-    pub(crate) fn give_back(&self, state: &mut State, charged: &Charged, keep: u64) -> bool {
-        let cell = charged.at.as_micros() / self.cell;
-        let count = match state {
-            State::Pair { cell: newest, previous, current } => match newest.saturating_sub(cell) {
-                0 => Some(current),
-                1 => Some(previous),
-                _ => None,
-            },
-            State::Cells(cells) => {
-                let age = cells.cell.saturating_sub(cell);
-                cells.counts.iter_mut().rev().nth(usize::try_from(age).unwrap_or(usize::MAX))
-            }
-            _ => None,
-        };
-        let Some(count) = count else { return false };
-        let before = *count;
-        *count = before.saturating_sub(charged.units.saturating_sub(keep));
-        *count != before
-    }
-
-    /// When the newest of what was counted counts no more.
-    #[inline]
-    pub(crate) fn influence_end(&self, state: &State) -> Option<u64> {
-        let (newest, place) = match state {
-            State::Pair { previous: 0, current: 0, .. } => None,
-            State::Pair { cell, current, .. } => Some((*cell, u64::from(*current > 0))),
-            State::Cells(cells) => {
-                let place = cells.counts.iter().rposition(|count| *count > 0);
-                place.map(|place| (cells.cell, place as u64))
-            }
-            _ => None,
-        }?;
-        Some((newest + place + 1) * self.cell)
-    }
-
-    pub(crate) fn standing(&self, state: &State, at: Moment<'_>) -> Standing {
-        self.standing_with(state, self.used(state, at), at)
-    }
-
-    #[inline]
-    fn standing_with(&self, state: &State, used: Used, at: Moment<'_>) -> Standing {
+    fn standing_until(
+        &self,
+        end: Option<u64>,
+        newest: u64,
+        used: Used,
+        at: Moment<'_>,
+    ) -> Standing {
         let remaining = self.allowance.remaining(used);
-        let Some(end) = self.influence_end(state) else {
+        let Some(end) = end else {
             return Standing { remaining, reset: Micros::ZERO, next: Micros::ZERO };
-        };
-        let newest = match state {
-            State::Pair { cell, .. } => *cell,
-            State::Cells(cells) => cells.cell,
-            _ => 0,
         };
         Standing { remaining, reset: at.until(end), next: at.until((newest + 1) * self.cell) }
     }
@@ -264,18 +127,4 @@ fn share(count: u64, part: u64, whole: u64) -> (u64, bool) {
             ((product / whole) as u64, product % whole != 0)
         }
     }
-}
-
-/// Lets `by` cells pass.
-fn shift(counts: &mut [u64], by: u64) {
-    let by = usize::try_from(by).map_or(counts.len(), |by| by.min(counts.len()));
-    counts.copy_within(by.., 0);
-    let kept = counts.len() - by;
-    counts[kept..].fill(0);
-}
-
-/// The newest cell's count: a window has at least two counts.
-fn newest_of(counts: &mut [u64]) -> &mut u64 {
-    let last = counts.len() - 1;
-    &mut counts[last]
 }

@@ -40,9 +40,8 @@ impl Limit {
             (Plan::Concurrency(_), State::Slots(slots)) => {
                 slots.held.last_key_value().is_none_or(|((end, _), _)| is_over(*end))
             }
-            (Plan::SlidingWindow(plan), State::Pair { .. } | State::Cells(_)) => {
-                plan.influence_end(state).is_none_or(is_over)
-            }
+            (Plan::SlidingPair(plan), _) => plan.influence_end_of_pair(state).is_none_or(is_over),
+            (Plan::SlidingCells(plan), _) => plan.influence_end_of_cells(state).is_none_or(is_over),
             _ => true,
         }
     }

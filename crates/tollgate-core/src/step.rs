@@ -1,16 +1,20 @@
 //! The one entry that steps several limits all or nothing.
 
+#[cfg(doc)]
+use crate::Words;
+use crate::kept::Kept;
 use crate::moment::{AT_ONCE, Commit, Moment, Ticket};
 use crate::{Decision, Limit, Micros, Outcome, Period, State, Timestamp};
 
-/// One limit asked for one key.
+/// One limit asked for one key. Its state is a [`State`], or for [`Checking`] and [`Committing`] also the words that
+/// [`Limit::encode`] makes of one.
 #[derive(Debug)]
-pub struct Asked<'a> {
+pub struct Asked<'a, S = State> {
     /// The limit.
     pub limit: &'a Limit,
     /// What is remembered of the key; written in place. To be kept where [`Outcome::changed`]; where not, it differs from
     /// what it was at most by what counts no more.
-    pub state: &'a mut State,
+    pub state: &'a mut S,
     /// Units asked; 0 asks without taking.
     pub cost: u64,
     /// The period around now; needed by a quota, ignored by others.
@@ -104,6 +108,20 @@ impl Checking {
     /// Where a quota comes without its period.
     #[inline]
     pub fn check(&mut self, asked: &mut Asked<'_>, outcome: &mut Outcome) {
+        self.hear(asked, outcome);
+    }
+
+    /// [`Checking::check`] of a state that is in words. A limit whose states no words hold ([`Words::Boxed`]) refuses.
+    ///
+    /// # Panics
+    /// As [`Checking::check`].
+    #[inline]
+    pub fn check_words(&mut self, asked: &mut Asked<'_, [u64; 2]>, outcome: &mut Outcome) {
+        self.hear(asked, outcome);
+    }
+
+    #[inline(always)]
+    fn hear(&mut self, asked: &mut Asked<'_, impl Kept>, outcome: &mut Outcome) {
         let at = Moment::new(self.now, asked.period.as_ref());
         let checked = asked.limit.plan().check(asked.state, asked.cost, at);
         *outcome = Outcome::begun(checked, self.now);
@@ -133,6 +151,20 @@ impl Committing {
     /// Where a quota comes without its period.
     #[inline]
     pub fn commit(&mut self, asked: &mut Asked<'_>, outcome: &mut Outcome) {
+        self.charge(asked, outcome);
+    }
+
+    /// [`Committing::commit`] of a state that is in words; see [`Checking::check_words`].
+    ///
+    /// # Panics
+    /// As [`Committing::commit`].
+    #[inline]
+    pub fn commit_words(&mut self, asked: &mut Asked<'_, [u64; 2]>, outcome: &mut Outcome) {
+        self.charge(asked, outcome);
+    }
+
+    #[inline(always)]
+    fn charge(&mut self, asked: &mut Asked<'_, impl Kept>, outcome: &mut Outcome) {
         let (admitted, refused) = (self.decision.admitted, outcome.refused);
         let rules = asked.limit.rules();
         let take = (admitted && !refused) || rules.count_refused || (rules.overdraw && refused);

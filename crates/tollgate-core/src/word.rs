@@ -2,8 +2,6 @@
 
 use core::ops::{Add, Mul, Rem, Sub};
 
-use crate::State;
-
 /// `u64` where a limit's products fit it, else `u128`. Which one is chosen when the limit is built, so that nothing here overflows.
 pub(crate) trait Word:
     Copy
@@ -26,10 +24,6 @@ pub(crate) trait Word:
     fn of(value: u128) -> Self;
     /// For arithmetic across words.
     fn wide(self) -> u128;
-    /// The bucket's word in `state`.
-    fn read(state: &State) -> Option<Self>;
-    /// Makes `state` that word.
-    fn write(self, state: &mut State);
 }
 
 impl Word for u64 {
@@ -60,23 +54,6 @@ impl Word for u64 {
     fn wide(self) -> u128 {
         u128::from(self)
     }
-
-    #[inline]
-    fn read(state: &State) -> Option<u64> {
-        match state {
-            State::Bucket(word) => Some(*word),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn write(self, state: &mut State) {
-        // Without the second arm's drop where it need not be.
-        match state {
-            State::Bucket(word) => *word = self,
-            _ => *state = State::Bucket(self),
-        }
-    }
 }
 
 impl Word for u128 {
@@ -106,22 +83,5 @@ impl Word for u128 {
 
     fn wide(self) -> u128 {
         self
-    }
-
-    #[inline]
-    fn read(state: &State) -> Option<u128> {
-        match state {
-            State::WideBucket(word) => Some(*word),
-            _ => None,
-        }
-    }
-
-    #[inline]
-    fn write(self, state: &mut State) {
-        // Without the second arm's drop where it need not be.
-        match state {
-            State::WideBucket(word) => *word = self,
-            _ => *state = State::WideBucket(self),
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! States as plain words, for tables that keep millions of them.
 
+use crate::kept::{Count, Pair, Slot};
 use crate::plan::Plan;
 use crate::{Limit, State};
 
@@ -21,12 +22,11 @@ impl Limit {
         match self.plan() {
             Plan::Closed | Plan::Bucket(_) => Words::One,
             Plan::WideBucket(_) | Plan::FixedWindow(_) | Plan::Quota(_) => Words::Two,
-            Plan::SlidingWindow(plan)
-                if plan.cells == 1 && u32::try_from(plan.allowance.most).is_ok() =>
-            {
-                Words::Two
-            }
-            Plan::SlidingWindow(_) | Plan::SlidingLog(_) | Plan::Concurrency(_) => Words::Boxed,
+            Plan::SlidingPair(plan) if u32::try_from(plan.allowance.most).is_ok() => Words::Two,
+            Plan::SlidingPair(_)
+            | Plan::SlidingCells(_)
+            | Plan::SlidingLog(_)
+            | Plan::Concurrency(_) => Words::Boxed,
         }
     }
 
@@ -35,17 +35,13 @@ impl Limit {
     #[must_use]
     #[inline]
     pub fn encode(&self, state: &State) -> [u64; 2] {
-        match (self.plan(), state) {
-            (Plan::Bucket(_), State::Bucket(word)) => [*word, 0],
-            (Plan::Bucket(plan), _) => [plan.0.fresh, 0],
-            (Plan::WideBucket(_), State::WideBucket(word)) => halves(*word),
-            (Plan::WideBucket(plan), _) => halves(plan.fresh),
-            (Plan::FixedWindow(_) | Plan::Quota(_), State::Count { start, count }) => {
-                [*start, *count]
+        match self.plan() {
+            Plan::Bucket(plan) => words(state.get().unwrap_or(plan.0.fresh)),
+            Plan::WideBucket(plan) => words(state.get().unwrap_or(plan.fresh)),
+            Plan::FixedWindow(_) | Plan::Quota(_) => {
+                words::<Count>(state.get().unwrap_or_default())
             }
-            (Plan::SlidingWindow(_), State::Pair { cell, previous, current }) => {
-                [*cell, narrow(*previous) << 32 | narrow(*current)]
-            }
+            Plan::SlidingPair(_) => words::<Pair>(state.get().unwrap_or_default()),
             _ => [0, 0],
         }
     }
@@ -54,26 +50,35 @@ impl Limit {
     #[must_use]
     #[inline]
     pub fn decode(&self, words: [u64; 2]) -> State {
-        let [first, second] = words;
         match self.plan() {
-            Plan::Bucket(_) => State::Bucket(first),
-            Plan::WideBucket(_) => State::WideBucket(u128::from(first) | u128::from(second) << 64),
-            Plan::FixedWindow(_) | Plan::Quota(_) => State::Count { start: first, count: second },
-            Plan::SlidingWindow(plan) if plan.cells == 1 => State::Pair {
-                cell: first,
-                previous: second >> 32,
-                current: second & u64::from(u32::MAX),
-            },
+            Plan::Bucket(_) => state::<u64>(words),
+            Plan::WideBucket(_) => state::<u128>(words),
+            Plan::FixedWindow(_) | Plan::Quota(_) => state::<Count>(words),
+            Plan::SlidingPair(_) => state::<Pair>(words),
             _ => State::Fresh,
         }
     }
 }
 
-fn halves(word: u128) -> [u64; 2] {
-    [word as u64, (word >> 64) as u64]
+#[inline]
+fn words<T>(number: T) -> [u64; 2]
+where
+    [u64; 2]: Slot<T>,
+{
+    let mut words = [0; 2];
+    words.set(number);
+    words
 }
 
-/// Counts fit 32 bits, unless a reload has lowered the limit from beyond: then as many as there are refuse all the same.
-fn narrow(count: u64) -> u64 {
-    count.min(u64::from(u32::MAX))
+#[inline]
+fn state<T>(words: [u64; 2]) -> State
+where
+    [u64; 2]: Slot<T>,
+    State: Slot<T>,
+{
+    let mut state = State::Fresh;
+    if let Some(number) = words.get() {
+        state.set(number);
+    }
+    state
 }

@@ -7,6 +7,7 @@ use proptest::test_runner::RngSeed;
 
 use super::{Manner, NARROW_CEILING, NARROW_PER_MICRO, Size, Ticks};
 use crate::bucket::Bucket;
+use crate::kept::Slot;
 use crate::moment::{Checked, Commit, Moment, Ticket};
 use crate::plan::Plan;
 use crate::word::Word;
@@ -18,7 +19,10 @@ const NOW: u64 = 1_767_225_600_000_000;
 type Seen = (bool, Retry, Micros, (u64, u64), Standing, bool);
 
 /// Asks, takes whatever the debt allows, and gives back a part of what came before.
-fn course<W: Word>(bucket: &Bucket<W>, course: &[(u64, u64)]) -> Vec<Seen> {
+fn course<W: Word>(bucket: &Bucket<W>, course: &[(u64, u64)]) -> Vec<Seen>
+where
+    State: Slot<W>,
+{
     let (mut state, mut now) = (State::Fresh, NOW);
     let mut charged = Charged { units: 0, fraction: 0, at: Timestamp::EPOCH, ticket: 0 };
     let turn = |(gap, cost): &(u64, u64)| {

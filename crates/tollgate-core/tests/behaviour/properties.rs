@@ -6,3 +6,4 @@ mod courses;
 mod giving_back;
 mod outside;
 mod promises;
+mod words;

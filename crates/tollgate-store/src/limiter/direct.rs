@@ -106,7 +106,7 @@ impl<C: Clock> DirectLimiter<C> {
         let mut state = state.lock();
         let now = self.clock.now();
         let mut outcomes = [Outcome::default()];
-        let mut asked = [Asked { limit, state: &mut state, cost, period: None }];
+        let mut asked = [Asked { limit, state: &mut *state, cost, period: None }];
         // A log's entries are never given back, so one ticket does for all.
         let decision = step(&mut asked, now, 0, None, &mut outcomes);
         if decision.admitted { Ok(decision.delay) } else { Err(Refused { retry: decision.retry }) }

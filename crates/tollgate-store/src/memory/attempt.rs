@@ -9,7 +9,8 @@ use super::counter::Moved;
 use super::hash::KeyHash;
 use super::lines;
 use super::plan::{Ask, Plan};
-use super::shards::Shards;
+use super::shards::{Shards, States};
+use super::table::Table;
 use crate::Call;
 
 /// Why an attempt came to nothing.
@@ -50,12 +51,19 @@ pub(crate) fn attempt(
 #[inline]
 fn optimistic(plan: &mut Plan<'_>, call: &Call<'_>) -> Result<Decided, Again> {
     let (asks, unordered) = (&mut plan.asks[..], plan.unordered);
+    let mut checking = Checking::at(call.now);
     for ask in &mut *asks {
         ask.read()?;
-        ask.state = ask.counter.state(&ask.look);
+        ask.words = ask.counter.words(&ask.look);
+        let (mut asked, outcome) = ask.asked();
+        checking.check_words(&mut asked, outcome);
     }
     // No state of one or two words asks for a ticket.
-    let decided = step_all(asks, call, 0);
+    let mut committing = checking.all_checked(0, call.hold);
+    for ask in &mut *asks {
+        let (mut asked, outcome) = ask.asked();
+        committing.commit_words(&mut asked, outcome);
+    }
     if asks.iter().any(|ask| ask.outcome.changed && !ask.look.is_present()) {
         insert_all(asks, call)?;
     }
@@ -66,7 +74,7 @@ fn optimistic(plan: &mut Plan<'_>, call: &Call<'_>) -> Result<Decided, Again> {
     }
     lines::write(asks);
     lines::unlock(asks, unordered, |ask| ask.outcome.changed);
-    Ok(decided)
+    Ok(Decided { decision: committing.decision(), ticket: 0 })
 }
 
 /// Gives those changed keys that have none their entries, and reads all anew. What was decided holds if they are as they
@@ -96,6 +104,7 @@ fn locking(plan: &mut Plan<'_>, call: &Call<'_>, tickets: &AtomicU64) -> Result<
     let mut inserted = false;
     for index in 0..asks.len() {
         asks[index].read()?;
+        asks[index].words = asks[index].counter.words(&asks[index].look);
         if asks[index].table().is_some() && !asks[index].look.is_present() {
             insert(asks, index, call)?;
             inserted = true;
@@ -110,31 +119,41 @@ fn locking(plan: &mut Plan<'_>, call: &Call<'_>, tickets: &AtomicU64) -> Result<
         shards.leave(asks);
         return Err(again);
     }
-    for (index, ask) in asks.iter_mut().enumerate() {
-        ask.state = match ask.table() {
-            Some(_) => ask.counter.state(&ask.look),
-            None => shards.take(index, ask.key),
-        };
-    }
-    let decided = step_all(asks, call, tickets.fetch_add(1, Ordering::Relaxed));
+    let mut states = shards.take_all(asks);
+    let decided = step_all(asks, &mut states, call, tickets.fetch_add(1, Ordering::Relaxed));
     lines::write(asks);
     lines::unlock(asks, unordered, |ask| ask.outcome.changed);
-    shards.put_all(asks, call.now);
+    shards.put_all(asks, states, call.now);
     Ok(decided)
 }
 
-/// Runs the arithmetic over the asks' states.
-#[inline]
-fn step_all(asks: &mut [Ask<'_>], call: &Call<'_>, ticket: u64) -> Decided {
+/// Runs the arithmetic over the asks' words, and over the `states` of those that have none.
+fn step_all(asks: &mut [Ask<'_>], states: &mut States, call: &Call<'_>, ticket: u64) -> Decided {
     let mut checking = Checking::at(call.now);
-    for ask in &mut *asks {
-        let (mut asked, outcome) = ask.asked();
-        checking.check(&mut asked, outcome);
+    for (ask, state) in asks.iter_mut().zip(&mut *states) {
+        match state {
+            Some(state) => {
+                let (mut asked, outcome) = ask.asked_of(state);
+                checking.check(&mut asked, outcome);
+            }
+            None => {
+                let (mut asked, outcome) = ask.asked();
+                checking.check_words(&mut asked, outcome);
+            }
+        }
     }
     let mut committing = checking.all_checked(ticket, call.hold);
-    for ask in asks {
-        let (mut asked, outcome) = ask.asked();
-        committing.commit(&mut asked, outcome);
+    for (ask, state) in asks.iter_mut().zip(states) {
+        match state {
+            Some(state) => {
+                let (mut asked, outcome) = ask.asked_of(state);
+                committing.commit(&mut asked, outcome);
+            }
+            None => {
+                let (mut asked, outcome) = ask.asked();
+                committing.commit_words(&mut asked, outcome);
+            }
+        }
     }
     Decided { decision: committing.decision(), ticket }
 }
@@ -143,9 +162,18 @@ impl<'r> Ask<'r> {
     /// Reads its key, if that is in a table.
     #[inline(always)]
     fn read(&mut self) -> Result<(), Moved> {
-        if let (Some(table), Some(home)) = (self.table(), &self.home) {
-            self.look = self.counter.look_from(table, self.key, home)?;
+        let (Some(table), Some(home)) = (self.table(), &self.home) else { return Ok(()) };
+        match table.look_at_home(self.key, home) {
+            // Most keys are at home.
+            Some(look) => self.look = look,
+            None => self.read_on(table)?,
         }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn read_on(&mut self, table: &'r Table) -> Result<(), Moved> {
+        self.look = self.counter.look(table, self.key)?;
         Ok(())
     }
 }

@@ -79,18 +79,18 @@ fn tell(plan: &Plan<'_>, now: Timestamp, decided: &Decided, answer: &mut StoreOu
     answer.now = now;
     answer.limits.clear();
     answer.receipt.taken.clear();
-    for index in &plan.of_charge {
-        let outcome = plan.asks[*index as usize].outcome;
-        answer.limits.push(ChargeOutcome { outcome, source: Source::Store });
-    }
-    for ask in &plan.asks {
-        let Some(charged) = ask.outcome.charged(decided.ticket) else { continue };
+    for (place, index) in plan.of_charge.iter().enumerate() {
+        let ask = &plan.asks[*index as usize];
+        answer.limits.push(ChargeOutcome { outcome: ask.outcome, source: Source::Store });
+        // Those that were added to an earlier one share its entry.
+        let charged = ask.outcome.charged(decided.ticket).filter(|_| ask.place == place);
+        let Some(charged) = charged else { continue };
         let room = &ask.counter.room;
         if room.is_full() {
             room.frees_at(now.as_micros().saturating_add(ask.outcome.standing.reset.get()));
         }
         let (limit, key) = (ask.counter.id, ask.key.to_u128());
-        let (place, period, source) = (ask.place, ask.period, Source::Store);
+        let (period, source) = (ask.period, Source::Store);
         answer.receipt.taken.push(Taken { place, limit, key, charged, period, source });
     }
 }

@@ -9,7 +9,7 @@ use super::hash::KeyHash;
 use super::locked::{Locked, Shard, Stage};
 use super::period::SeenPeriod;
 use super::room::Room;
-use super::table::{Home, Inserted, Look, Table, Width};
+use super::table::{Inserted, Look, Table, Width};
 use crate::{Definition, LimitId, Shape};
 
 /// Parameters and counts. A reload with other parameters makes a new one, which takes the counts over shard by shard.
@@ -133,17 +133,6 @@ impl Counter {
                 Err(elsewhere) => self.fetch(table, elsewhere.stage, elsewhere.shard)?,
             }
         }
-    }
-
-    /// Reads a key that was touched.
-    #[inline(always)]
-    pub(crate) fn look_from<'t>(
-        &self,
-        table: &'t Table,
-        key: KeyHash,
-        home: &Home<'t>,
-    ) -> Result<Look<'t>, Moved> {
-        table.look_from(key, home).map_or_else(|| self.look(table, key), Ok)
     }
 
     /// Gives a key an entry; `false` where there is no memory for it. The caller has room for it, and gives it back where

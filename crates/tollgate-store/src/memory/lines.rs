@@ -80,7 +80,7 @@ pub(super) fn write(asks: &[Ask<'_>]) {
             && ask.hold != Hold::None
             && ask.outcome.changed
         {
-            table.write(&ask.look, ask.counter.limit.encode(&ask.state));
+            table.write(&ask.look, ask.words);
         }
     }
 }

@@ -1,7 +1,5 @@
 //! What a call asks for, by distinct keys, and what is known of each while it is decided.
 
-use std::sync::Arc;
-
 use smallvec::SmallVec;
 use tollgate_core::{Algorithm, Asked, Outcome, Period, State};
 
@@ -14,7 +12,7 @@ use crate::{Call, LimitId, StoreError};
 /// One distinct (limit, key) of a call, and what is known of it while the call is decided.
 #[derive(Debug)]
 pub(crate) struct Ask<'r> {
-    pub(crate) counter: &'r Arc<Counter>,
+    pub(crate) counter: &'r Counter,
     pub(crate) key: KeyHash,
     pub(crate) cost: u64,
     pub(crate) period: Option<Period>,
@@ -24,8 +22,8 @@ pub(crate) struct Ask<'r> {
     pub(crate) home: Option<Home<'r>>,
     /// What was read of it, where its states are in a table.
     pub(crate) look: Look<'r>,
-    /// A copy of its state, which the decision moves on.
-    pub(crate) state: State,
+    /// A copy of its state, where that is in a table, which the decision moves on.
+    pub(crate) words: [u64; 2],
     /// What its limit says.
     pub(crate) outcome: Outcome,
     /// Whether this attempt has locked its line.
@@ -61,7 +59,7 @@ pub(crate) type Redirected = SmallVec<[(LimitId, KeyHash); 2]>;
 impl<'r> Ask<'r> {
     /// Nothing is known yet. For no period, and the call's first place.
     #[inline]
-    pub(crate) fn new(counter: &'r Arc<Counter>, key: KeyHash, cost: u64) -> Ask<'r> {
+    pub(crate) fn new(counter: &'r Counter, key: KeyHash, cost: u64) -> Ask<'r> {
         Ask {
             counter,
             key,
@@ -70,18 +68,23 @@ impl<'r> Ask<'r> {
             place: 0,
             home: None,
             look: Look::default(),
-            state: State::Fresh,
+            words: [0; 2],
             outcome: Outcome::default(),
             hold: Hold::None,
         }
     }
 
-    /// As core is asked, and where it answers.
+    /// As core is asked for its words, and where it answers.
     #[inline]
-    pub(crate) fn asked(&mut self) -> (Asked<'_>, &mut Outcome) {
-        let (limit, state) = (&self.counter.limit, &mut self.state);
-        let asked = Asked { limit, state, cost: self.cost, period: self.period };
-        (asked, &mut self.outcome)
+    pub(crate) fn asked(&mut self) -> (Asked<'_, [u64; 2]>, &mut Outcome) {
+        let (limit, state) = (&self.counter.limit, &mut self.words);
+        (Asked { limit, state, cost: self.cost, period: self.period }, &mut self.outcome)
+    }
+
+    /// The same for `state`, which is in a locked map.
+    pub(crate) fn asked_of<'s>(&'s mut self, state: &'s mut State) -> (Asked<'s>, &'s mut Outcome) {
+        let limit = &self.counter.limit;
+        (Asked { limit, state, cost: self.cost, period: self.period }, &mut self.outcome)
     }
 
     /// The table that has its states, if one has.

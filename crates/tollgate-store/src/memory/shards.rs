@@ -19,6 +19,9 @@ pub(super) struct Shards<'r> {
     new: SmallVec<[bool; 4]>,
 }
 
+/// The state of each ask, while it is out of its map; `None` where it is in a table.
+pub(super) type States = SmallVec<[Option<State>; 4]>;
+
 impl<'r> Shards<'r> {
     /// Locks the shards ordered by limit and number, so that two attempts never wait for each other in a circle.
     pub(super) fn lock(asks: &[Ask<'r>]) -> Result<Shards<'r>, Again> {
@@ -71,18 +74,20 @@ impl<'r> Shards<'r> {
         }
     }
 
-    /// Takes an ask's state out; a new key's is fresh.
-    pub(super) fn take(&mut self, index: usize, key: KeyHash) -> State {
-        let state = self.shard(index).and_then(|shard| shard.keys.get_mut(&key.stored()));
-        state.map(std::mem::take).unwrap_or_default()
+    /// Takes the states out; a new key's is fresh.
+    pub(super) fn take_all(&mut self, asks: &[Ask<'_>]) -> States {
+        let take = |(index, ask): (usize, &Ask<'_>)| {
+            let shard = self.shard(index)?;
+            Some(shard.keys.get_mut(&ask.key.stored()).map(std::mem::take).unwrap_or_default())
+        };
+        asks.iter().enumerate().map(take).collect()
     }
 
     /// Writes the states back; a new key that nothing was taken from is not remembered.
-    pub(super) fn put_all(mut self, asks: &mut [Ask<'_>], now: Timestamp) {
-        for index in 0..asks.len() {
+    pub(super) fn put_all(mut self, asks: &[Ask<'_>], states: States, now: Timestamp) {
+        for (index, state) in states.into_iter().enumerate() {
             let new = self.new[index];
-            let Some(shard) = self.shard(index) else { continue };
-            let state = std::mem::take(&mut asks[index].state);
+            let (Some(shard), Some(state)) = (self.shard(index), state) else { continue };
             let ask = &asks[index];
             if new && !ask.outcome.changed {
                 leave(ask, true);

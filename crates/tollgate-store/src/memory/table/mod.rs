@@ -235,6 +235,17 @@ impl Table {
         }
     }
 
+    /// Reads a key that is at `home`; `None` where it is elsewhere, or something changed meanwhile.
+    #[inline(always)]
+    pub(crate) fn look_at_home<'t>(&'t self, key: KeyHash, home: &Home<'t>) -> Option<Look<'t>> {
+        if home.layout.stage() != Stage::Here {
+            return None;
+        }
+        let header = line::unlocked(home.line);
+        let entry = line::find(home.line, self.width, key.fingerprint)?;
+        self.present(home.shard, home.index, home.line, header, entry)
+    }
+
     /// Reads a key that begins at `home`; `None` where its counts are elsewhere, or something changed meanwhile.
     #[inline(always)]
     pub(crate) fn look_from<'t>(&'t self, key: KeyHash, home: &Home<'t>) -> Option<Look<'t>> {
