@@ -28,7 +28,6 @@ pub enum Mode {
 
 /// What comes of a request's facts.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "a box would be an allocation a decision")]
 pub enum Ruling {
     /// A decision.
     Decided(Decision),
