@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A limit's name, as cheap to copy as a number: a decision names its limits without touching a shared reference count.
+/// A limit's name, as cheap to copy and to compare as a number: a decision names its limits without touching a shared
+/// reference count.
 ///
 /// Each distinct name is kept once for the life of the process, so only names that an operator writes may become one,
 /// never a word from a request.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, PartialOrd, Ord)]
 pub struct Name(&'static str);
 
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
@@ -19,6 +21,21 @@ impl Name {
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         self.0
+    }
+}
+
+/// Each distinct name is kept once, so equal ones are at the same place.
+impl PartialEq for Name {
+    fn eq(&self, other: &Name) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Name {}
+
+impl Hash for Name {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::hash(self.0, state);
     }
 }
 
@@ -92,6 +109,8 @@ impl fmt::Debug for Name {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::Name;
 
     #[test]
@@ -100,5 +119,15 @@ mod tests {
         let second = Name::from(String::from("per-user").as_str());
         assert_eq!(first, second);
         assert!(std::ptr::eq(first.as_str(), second.as_str()));
+        let kept = HashSet::from([first, second]);
+        assert_eq!(kept.len(), 1);
+    }
+
+    #[test]
+    fn other_names_are_not_equal() {
+        let (name, prefix) = (Name::from("per-user"), Name::from("per"));
+        assert_ne!(name, prefix);
+        assert_ne!(Name::from(""), name);
+        assert!(prefix < name);
     }
 }
