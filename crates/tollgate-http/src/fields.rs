@@ -1,39 +1,68 @@
-//! The header fields that describe limits. Each family has its own writer; numbers and names go straight into one buffer
-//! that all values of an answer share (the tests hold the bytes equal to what the `sfv` crate writes).
+//! The header fields that describe limits. Each family has its own writer; numbers and names are written as they are (the
+//! tests hold the bytes equal to what the `sfv` crate writes).
 
-use bytes::Bytes;
 use http::header::{HeaderMap, HeaderName, HeaderValue};
 use tollgate_core::{Micros, Timestamp};
 use tollgate_policy::LimitReport;
-use tollgate_policy::settings::ResetForm;
+use tollgate_policy::settings::{HeaderFamily, ResetForm};
 
 use crate::prepared::Found;
 use crate::stated::{self, Jitter, Wait};
+use crate::text::Text;
 
 /// The largest Integer of a structured field (RFC 9651, 3.3.1): 15 digits.
 const LARGEST: u64 = 999_999_999_999_999;
 
-static POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
-static RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
-static DRAFT03_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
-static DRAFT03_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
-static DRAFT03_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
-static X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
-static X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
-static X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
+const POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
+const DRAFT03_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const DRAFT03_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const DRAFT03_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+const X_LIMIT: HeaderName = HeaderName::from_static("x-ratelimit-limit");
+const X_REMAINING: HeaderName = HeaderName::from_static("x-ratelimit-remaining");
+const X_RESET: HeaderName = HeaderName::from_static("x-ratelimit-reset");
 
-/// Most fields that one answer gets: two of the IETF's, three of draft 03, three of the old ones.
-const MOST_FIELDS: usize = 8;
+/// The fields of `family`, in the order in which they are written.
+pub(crate) fn names(family: HeaderFamily) -> &'static [HeaderName] {
+    static IETF: [HeaderName; 2] = [POLICY, RATE_LIMIT];
+    static X_RATE_LIMIT: [HeaderName; 3] = [X_LIMIT, X_REMAINING, X_RESET];
+    static DRAFT03: [HeaderName; 3] = [DRAFT03_LIMIT, DRAFT03_REMAINING, DRAFT03_RESET];
+    match family {
+        HeaderFamily::Ietf => &IETF,
+        HeaderFamily::XRateLimit => &X_RATE_LIMIT,
+        HeaderFamily::Draft03 => &DRAFT03,
+    }
+}
 
-/// A limit as a family describes it.
-#[derive(Clone, Copy)]
-pub(crate) struct Described<'a> {
-    /// Its name as a structured field's String, quotes included.
-    pub(crate) name: &'a str,
-    /// It counts slots.
-    pub(crate) concurrent: bool,
+/// The limit that decides, as the families describe it.
+pub(crate) struct Deciding<'a> {
+    pub(crate) limit: Found<'a>,
     /// How it stands.
     pub(crate) report: &'a LimitReport,
+    pub(crate) times: Times,
+}
+
+/// Where the fields of an answer go. What is written is ASCII without control characters, so no value is left out.
+pub(crate) trait Fields {
+    /// Puts a list beside what another server said of its own limits.
+    fn append(&mut self, name: HeaderName, value: &str);
+
+    /// Puts one value in place of another server's.
+    fn insert(&mut self, name: HeaderName, value: &str);
+}
+
+impl Fields for HeaderMap {
+    fn append(&mut self, name: HeaderName, value: &str) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            HeaderMap::append(self, name, value);
+        }
+    }
+
+    fn insert(&mut self, name: HeaderName, value: &str) {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            HeaderMap::insert(self, name, value);
+        }
+    }
 }
 
 /// The times of the limit that decides.
@@ -69,39 +98,28 @@ impl Times {
     }
 }
 
-/// Values of one answer, written one after the other and cut apart at the end.
-pub(crate) struct Writer {
-    bytes: Vec<u8>,
-    fields: [(Option<&'static HeaderName>, usize); MOST_FIELDS],
-    count: usize,
-    /// `RateLimit-Policy`.
-    list: Option<HeaderValue>,
+/// Writes the fields of one answer. The IETF's are lists, which stand beside what another server said of its own limits; the
+/// others hold one value, which is ours.
+pub(crate) struct Writer<'a, F> {
+    pub(crate) text: &'a mut Text,
+    pub(crate) fields: &'a mut F,
 }
 
-impl Writer {
-    pub(crate) fn new() -> Writer {
-        Writer {
-            bytes: Vec::with_capacity(256),
-            fields: [(None, 0); MOST_FIELDS],
-            count: 0,
-            list: None,
-        }
+impl<F: Fields> Writer<'_, F> {
+    /// `RateLimit-Policy`, the list of all limits, as in drafts 08 to 11.
+    pub(crate) fn policy(&mut self, list: &str) {
+        self.fields.append(POLICY, list);
     }
 
-    /// `RateLimit-Policy`, the `list` of all limits, and `RateLimit`, the one that decides, as in drafts 08 to 11.
-    pub(crate) fn ietf(
-        &mut self,
-        list: Option<HeaderValue>,
-        deciding: Described<'_>,
-        times: Times,
-    ) {
-        self.list = list;
-        self.text(deciding.name);
-        self.parameter(";r=", remaining(deciding.report));
-        if let Some(seconds) = times.more {
-            self.parameter(";t=", seconds);
+    /// `RateLimit`, the limit that decides, as in drafts 08 to 11.
+    pub(crate) fn rate_limit(&mut self, deciding: &Deciding<'_>) {
+        self.text.push(&deciding.limit.field_name);
+        parameter(self.text, ";r=", remaining(deciding.report));
+        if let Some(seconds) = deciding.times.more {
+            parameter(self.text, ";t=", seconds);
         }
-        self.end(&RATE_LIMIT);
+        self.fields.append(RATE_LIMIT, self.text.as_str());
+        self.text.clear();
     }
 
     /// `RateLimit-Limit`, `-Remaining` and `-Reset` as in draft 03: the list of policies stands in `-Limit`. A policy
@@ -109,101 +127,66 @@ impl Writer {
     pub(crate) fn draft03<'a>(
         &mut self,
         limits: impl Iterator<Item = &'a LimitReport>,
-        deciding: &LimitReport,
-        times: Times,
+        deciding: &Deciding<'_>,
     ) {
-        self.number(deciding.quota);
+        integer(self.text, deciding.report.quota);
         for limit in limits {
             if let Some(seconds) = whole_seconds(limit.window) {
-                self.text(", ");
-                self.number(limit.quota);
-                self.parameter(";w=", seconds);
+                self.text.push(", ");
+                integer(self.text, limit.quota);
+                parameter(self.text, ";w=", seconds);
             }
         }
-        self.end(&DRAFT03_LIMIT);
-        self.number(remaining(deciding));
-        self.end(&DRAFT03_REMAINING);
-        self.number(times.reset_delta);
-        self.end(&DRAFT03_RESET);
+        self.fields.insert(DRAFT03_LIMIT, self.text.as_str());
+        self.text.clear();
+        self.number(DRAFT03_REMAINING, remaining(deciding.report));
+        self.number(DRAFT03_RESET, deciding.times.reset_delta);
     }
 
     /// `X-RateLimit-Limit`, `-Remaining` and `-Reset`.
-    pub(crate) fn x_rate_limit(&mut self, deciding: &LimitReport, times: Times, form: ResetForm) {
-        self.number(deciding.quota);
-        self.end(&X_LIMIT);
-        self.number(remaining(deciding));
-        self.end(&X_REMAINING);
-        self.number(match form {
-            ResetForm::Epoch => times.reset_epoch,
-            ResetForm::Delta => times.reset_delta,
-        });
-        self.end(&X_RESET);
+    pub(crate) fn x_rate_limit(&mut self, deciding: &Deciding<'_>, form: ResetForm) {
+        self.number(X_LIMIT, deciding.report.quota);
+        self.number(X_REMAINING, remaining(deciding.report));
+        let reset = match form {
+            ResetForm::Epoch => deciding.times.reset_epoch,
+            ResetForm::Delta => deciding.times.reset_delta,
+        };
+        self.number(X_RESET, reset);
     }
 
-    /// Puts the fields into `headers`. The IETF's are lists, so they stand beside what another server said of its own
-    /// limits; the others hold one value, which is ours.
-    pub(crate) fn finish(self, headers: &mut HeaderMap) {
-        if let Some(list) = self.list {
-            headers.append(&POLICY, list);
-        }
-        let bytes = Bytes::from(self.bytes);
-        let mut start = 0;
-        for (name, end) in &self.fields[..self.count] {
-            let value = HeaderValue::from_maybe_shared(bytes.slice(start..*end));
-            start = *end;
-            // What is written here is ASCII without control characters, so no value is left out.
-            let (Some(name), Ok(value)) = (*name, value) else { continue };
-            if *name == RATE_LIMIT {
-                headers.append(name, value);
-            } else {
-                headers.insert(name, value);
-            }
-        }
-    }
-
-    fn end(&mut self, name: &'static HeaderName) {
-        self.fields[self.count] = (Some(name), self.bytes.len());
-        self.count += 1;
-    }
-
-    fn text(&mut self, text: &str) {
-        self.bytes.extend_from_slice(text.as_bytes());
-    }
-
-    fn number(&mut self, number: u64) {
-        self.text(itoa::Buffer::new().format(number.min(LARGEST)));
-    }
-
-    fn parameter(&mut self, key: &str, value: u64) {
-        self.text(key);
-        self.number(value);
+    /// A field that is one number.
+    pub(crate) fn number(&mut self, name: HeaderName, number: u64) {
+        self.fields.insert(name, itoa::Buffer::new().format(number.min(LARGEST)));
     }
 }
 
 /// The value of `RateLimit-Policy`: an item for each of `limits`.
-pub(crate) fn policy_list<'a>(
-    limits: impl Iterator<Item = (Found<'a>, &'a LimitReport)>,
-) -> Vec<u8> {
-    let mut list = Vec::with_capacity(256);
+pub(crate) fn policy_list<'a>(limits: impl Iterator<Item = (Found<'a>, &'a LimitReport)>) -> Text {
+    let mut list = Text::with_capacity(128);
     for (limit, report) in limits {
         if !list.is_empty() {
-            list.extend_from_slice(b", ");
+            list.push(", ");
         }
-        list.extend_from_slice(policy_item(limit.describe(report)).as_bytes());
+        list.push(&limit.field_name);
+        parameter(&mut list, ";q=", report.quota);
+        if let Some(seconds) = whole_seconds(report.window) {
+            parameter(&mut list, ";w=", seconds);
+        }
+        if limit.concurrent {
+            list.push(";qu=\"concurrent-requests\"");
+        }
     }
     list
 }
 
-/// An item of `RateLimit-Policy`.
-fn policy_item(Described { name, concurrent, report }: Described<'_>) -> String {
-    let mut item = format!("{name};q={}", report.quota.min(LARGEST));
-    if let Some(seconds) = whole_seconds(report.window) {
-        item.push_str(&format!(";w={}", seconds.min(LARGEST)));
-    }
-    if concurrent {
-        item.push_str(";qu=\"concurrent-requests\"");
-    }
-    item
+fn parameter(text: &mut Text, key: &str, value: u64) {
+    text.push(key);
+    integer(text, value);
+}
+
+/// Writes `number` as an Integer of a structured field can tell it.
+fn integer(text: &mut Text, number: u64) {
+    text.number(number.min(LARGEST));
 }
 
 /// What is left, never more than the limit itself.

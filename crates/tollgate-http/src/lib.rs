@@ -15,6 +15,7 @@ pub mod client_address;
 mod facts;
 mod fields;
 mod grpc;
+mod head;
 mod lists;
 mod prepared;
 mod problem;
@@ -22,6 +23,7 @@ pub mod proxy_protocol;
 mod responder;
 mod rule;
 mod stated;
+mod text;
 pub mod trace_context;
 
 pub use answer::Answer;

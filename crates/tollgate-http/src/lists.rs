@@ -1,26 +1,23 @@
-//! `RateLimit-Policy` as it was written before: the limits of a route and their numbers are nearly always the same, so the
-//! value is shared, not written.
+//! `RateLimit-Policy` as it was written before: the limits of a route and their numbers are nearly always the same.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 
-use arc_swap::ArcSwapOption;
-use bytes::Bytes;
-use http::header::HeaderValue;
 use smallvec::SmallVec;
 use tollgate_core::Micros;
 use tollgate_policy::{LimitReport, Name};
 
-/// So many lists are kept; one takes the place of another that it shares it with.
+/// So many lists are kept, in the places that their limits choose.
 const PLACES: usize = 64;
 
-/// The lists that were written last.
+/// The lists that were written first. They are never replaced, so that readers share nothing that is written to; what comes
+/// later to a place that is taken is written each time.
 #[derive(Debug)]
-pub(crate) struct Lists([ArcSwapOption<List>; PLACES]);
+pub(crate) struct Lists([OnceLock<List>; PLACES]);
 
 #[derive(Debug)]
 struct List {
     of: SmallVec<[Told; 4]>,
-    value: HeaderValue,
+    text: Box<str>,
 }
 
 /// What a limit's item is written of: a calendar's periods are not all as long.
@@ -35,26 +32,20 @@ struct Told {
 
 impl Lists {
     pub(crate) fn new() -> Lists {
-        Lists(std::array::from_fn(|_| ArcSwapOption::empty()))
+        Lists([const { OnceLock::new() }; PLACES])
     }
 
-    /// The list of `reports`, which `write` writes where it is not the one written last; `None` where it is no field's value.
-    pub(crate) fn value<'a>(
+    /// The list of `reports`, which `write` writes where it is the first in its place; `None` where that is another's.
+    pub(crate) fn kept<'a>(
         &self,
         reports: impl Iterator<Item = &'a LimitReport> + Clone,
-        write: impl FnOnce() -> Vec<u8>,
-    ) -> Option<HeaderValue> {
+        write: impl FnOnce() -> Box<str>,
+    ) -> Option<&str> {
         let told = reports.map(Told::of);
         let place = told.clone().fold(0, |place, told| place * 7 + told.limit * 3 + told.class());
-        let place = &self.0[place % PLACES];
-        if let Some(list) = &*place.load()
-            && list.of.iter().copied().eq(told.clone())
-        {
-            return Some(list.value.clone());
-        }
-        let value = HeaderValue::from_maybe_shared(Bytes::from(write())).ok()?;
-        place.store(Some(Arc::new(List { of: told.collect(), value: value.clone() })));
-        Some(value)
+        let list = self.0[place % PLACES]
+            .get_or_init(|| List { of: told.clone().collect(), text: write() });
+        list.of.iter().copied().eq(told).then_some(&*list.text)
     }
 }
 
@@ -96,34 +87,31 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_shared_while_nothing_of_it_changes() {
+    fn a_list_is_kept_for_its_limits_and_their_numbers() {
         let lists = Lists::new();
-        let of = |reports: &[LimitReport], text: &'static str| {
-            lists.value(reports.iter(), || text.as_bytes().to_vec()).expect("a value")
+        let of = |reports: &[LimitReport], text: &str| {
+            lists.kept(reports.iter(), || text.into()).map(str::to_owned)
         };
         let first = report(0, "a", Some(0), 10);
-        assert_eq!(of(std::slice::from_ref(&first), "one"), "one");
-        assert_eq!(of(std::slice::from_ref(&first), "not written"), "one");
-        // Another number, another name in the same place, another class, one more limit.
+        assert_eq!(of(std::slice::from_ref(&first), "one").as_deref(), Some("one"));
+        assert_eq!(of(std::slice::from_ref(&first), "not written").as_deref(), Some("one"));
+        // Another number or name in the same place.
+        assert_eq!(of(&[report(0, "a", Some(0), 11)], "not written"), None);
+        assert_eq!(of(&[report(0, "b", Some(0), 10)], "not written"), None);
+        let month = LimitReport { window: Some(Micros::from_secs(86_400)), ..first.clone() };
+        assert_eq!(of(&[month], "not written"), None);
+        // Another class, none, one more limit, no limit: other places.
         let others = [
-            vec![report(0, "a", Some(0), 11)],
-            vec![report(0, "b", Some(0), 11)],
-            vec![report(0, "b", Some(1), 11)],
-            vec![report(0, "b", None, 11)],
-            vec![report(0, "b", None, 11), first.clone()],
+            vec![report(0, "a", Some(1), 10)],
+            vec![report(0, "a", None, 10), report(1, "b", None, 11)],
+            vec![report(0, "a", None, 10), report(1, "b", Some(0), 11), first.clone()],
             vec![],
         ];
         for (number, reports) in others.iter().enumerate() {
-            let text = ["2", "3", "4", "5", "6", "7"][number];
-            assert_eq!(of(reports, text), text);
-            assert_eq!(of(reports, "not written"), text);
+            let text = ["2", "3", "4", "5"][number];
+            assert_eq!(of(reports, text).as_deref(), Some(text));
+            assert_eq!(of(reports, "not written").as_deref(), Some(text));
         }
-        assert_eq!(of(&[first], "eight"), "eight", "its place was taken");
-        assert_eq!(
-            lists.value([].iter(), || b"\n".to_vec()).as_ref().map(HeaderValue::as_bytes),
-            Some(&b"7"[..])
-        );
-        let odd = report(5, "odd", None, 1);
-        assert_eq!(lists.value([odd].iter(), || b"\n".to_vec()), None);
+        assert_eq!(of(&[first], "not written").as_deref(), Some("one"));
     }
 }

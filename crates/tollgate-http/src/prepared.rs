@@ -7,23 +7,25 @@ use tollgate_core::Algorithm;
 use tollgate_policy::settings::{Class, LimitSettings, Refusal};
 use tollgate_policy::{LimitReport, Name};
 
-use crate::fields::{self, Described};
+use crate::fields;
 use crate::problem::{self, Kind};
 use crate::rule;
 use crate::stated::Wait;
+use crate::text::Text;
 
 /// The parts of a limit that are the same in every answer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Prepared {
     pub(crate) name: Name,
     /// As a structured field's String.
-    field_name: String,
+    pub(crate) field_name: String,
     /// As a JSON string.
     pub(crate) json_name: String,
-    concurrent: bool,
+    /// It counts slots.
+    pub(crate) concurrent: bool,
     pub(crate) status: StatusCode,
     /// Begins the body of a refusal, up to the detail's own words.
-    opening: Vec<u8>,
+    opening: String,
     /// The policy's own words, escaped for JSON.
     detail: Option<String>,
     /// What each class allows, as a sentence, escaped for JSON.
@@ -65,49 +67,46 @@ impl Prepared {
         }
     }
 
-    /// The limit as the header fields describe it.
-    pub(crate) fn describe<'a>(&'a self, report: &'a LimitReport) -> Described<'a> {
-        Described { name: &self.field_name, concurrent: self.concurrent, report }
-    }
-
     /// Begins the body of a refusal that this limit decides.
-    pub(crate) fn open_body(&self, report: &LimitReport, wait: Wait) -> Vec<u8> {
-        let mut body = Vec::with_capacity(512);
-        body.extend_from_slice(&self.opening);
+    pub(crate) fn open_body(&self, text: &mut Text, report: &LimitReport, wait: Wait) {
+        text.push(&self.opening);
         match &self.detail {
-            Some(own) => body.extend_from_slice(own.as_bytes()),
-            None => self.explain(&mut body, report, wait),
+            Some(own) => text.push(own),
+            None => self.explain(text, report, wait),
         }
-        body.push(b'"');
-        body
+        text.push("\"");
     }
 
     /// What happened, in plain words with numbers; whom the limit counts is not among them.
-    fn explain(&self, body: &mut Vec<u8>, report: &LimitReport, wait: Wait) {
+    fn explain(&self, text: &mut Text, report: &LimitReport, wait: Wait) {
         let name = &self.json_name[1..self.json_name.len() - 1];
-        let LimitReport { cost, quota, .. } = *report;
-        let [first, second, third] = &mut [itoa::Buffer::new(); 3];
-        let (quota_text, cost) = (first.format(quota), second.format(cost));
-        if quota == 0 {
-            let rest = " allows nothing. Trying again does not help.";
-            return say(body, &["The limit ", name, rest]);
+        if report.quota == 0 {
+            text.push("The limit ");
+            text.push(name);
+            return text.push(" allows nothing. Trying again does not help.");
         }
         match self.rules.get(report.class.unwrap_or(0)) {
-            Some(rule) => say(body, &[rule]),
-            None => say(body, &["The limit ", name, " allows ", quota_text, "."]),
+            Some(rule) => text.push(rule),
+            None => {
+                text.push("The limit ");
+                text.push(name);
+                text.push(" allows ");
+                text.number(report.quota);
+                text.push(".");
+            }
         }
+        text.push(" This request costs ");
+        text.number(report.cost);
         let Some(seconds) = wait.seconds() else {
-            let rest = " that it can ever admit at once; trying it again does not help.";
-            let exceeds = ", which exceeds the ";
-            return say(body, &[" This request costs ", cost, exceeds, quota_text, rest]);
+            text.push(", which exceeds the ");
+            text.number(report.quota);
+            return text.push(" that it can ever admit at once; trying it again does not help.");
         };
-        let left = third.format(report.standing.remaining);
-        say(
-            body,
-            &[" This request costs ", cost, ", and ", left, " can be had now. Try again in "],
-        );
-        let plural = if seconds == 1 { " second." } else { " seconds." };
-        say(body, &[third.format(seconds), plural]);
+        text.push(", and ");
+        text.number(report.standing.remaining);
+        text.push(" can be had now. Try again in ");
+        text.number(seconds);
+        text.push(if seconds == 1 { " second." } else { " seconds." });
     }
 }
 
@@ -128,18 +127,12 @@ impl Deref for Found<'_> {
     }
 }
 
-fn say(body: &mut Vec<u8>, words: &[&str]) {
-    for word in words {
-        body.extend_from_slice(word.as_bytes());
-    }
-}
-
 /// The beginning of a refusal's body. `title` is the policy's own, escaped.
-fn opening(status: StatusCode, title: Option<&str>) -> Vec<u8> {
+fn opening(status: StatusCode, title: Option<&str>) -> String {
     let kind = kind_of(status);
-    let mut body = Vec::new();
+    let mut body = String::new();
     problem::open(&mut body, kind, status, title.unwrap_or_else(|| kind.title(status)));
-    body.extend_from_slice(b",\"detail\":\"");
+    body.push_str(",\"detail\":\"");
     body
 }
 

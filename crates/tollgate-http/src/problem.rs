@@ -89,10 +89,11 @@ impl<'a> Problem<'a> {
         if let Some(seconds) = self.retry_after {
             headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         }
-        let mut body = Vec::with_capacity(192 + self.detail.len());
+        let mut body = String::with_capacity(256 + self.detail.len());
         open(&mut body, self.kind, self.status, self.kind.title(self.status));
-        member(&mut body, "detail", &json_string(self.detail));
-        body.push(b'}');
+        body.push_str(",\"detail\":");
+        body.push_str(&json_string(self.detail));
+        body.push('}');
         Answer { status: self.status, headers, body: Bytes::from(body) }
     }
 }
@@ -120,33 +121,25 @@ pub(crate) fn rejection(rejection: &Rejection) -> Answer {
 
 /// The fields that every answer of our own has: what it is, and that no cache may keep it (RFC 6585, section 4).
 pub(crate) fn own_headers() -> HeaderMap {
-    let mut headers = HeaderMap::with_capacity(12);
+    let mut headers = HeaderMap::with_capacity(6);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     headers
 }
 
 /// Begins a body: the members that all problems have. `title` is plain text that needs no escaping, or escaped already.
-pub(crate) fn open(body: &mut Vec<u8>, kind: Kind, status: StatusCode, title: &str) {
-    body.extend_from_slice(b"{\"type\":\"");
-    body.extend_from_slice(kind.uri().as_bytes());
-    body.extend_from_slice(b"\",\"title\":\"");
-    body.extend_from_slice(title.as_bytes());
-    body.extend_from_slice(b"\",\"status\":");
-    body.extend_from_slice(status.as_str().as_bytes());
-}
-
-/// Adds a member whose value is written as JSON already.
-pub(crate) fn member(body: &mut Vec<u8>, name: &str, json: &str) {
-    body.extend_from_slice(b",\"");
-    body.extend_from_slice(name.as_bytes());
-    body.extend_from_slice(b"\":");
-    body.extend_from_slice(json.as_bytes());
+pub(crate) fn open(body: &mut String, kind: Kind, status: StatusCode, title: &str) {
+    for part in
+        ["{\"type\":\"", kind.uri(), "\",\"title\":\"", title, "\",\"status\":", status.as_str()]
+    {
+        body.push_str(part);
+    }
 }
 
 /// `text` as a JSON string, with its quotes.
 pub(crate) fn json_string(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    // Every text is a JSON string.
+    serde_json::to_string(text).unwrap_or_default()
 }
 
 /// `text` as the inside of a JSON string, without quotes.

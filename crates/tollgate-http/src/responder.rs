@@ -1,17 +1,18 @@
 //! A decision in the form that clients obey.
 
-use bytes::Bytes;
 use http::StatusCode;
-use http::header::{HeaderMap, HeaderValue, RETRY_AFTER};
+use http::header::{HeaderMap, RETRY_AFTER};
 use tollgate_policy::settings::{Answers, HeaderFamily, LimitSettings};
 use tollgate_policy::{Decision, LimitReport, Rejection};
 
 use crate::Answer;
-use crate::fields::{Times, Writer, policy_list};
+use crate::fields::{Deciding, Fields, Times, Writer, policy_list};
+use crate::head::{Blanks, Heads};
 use crate::lists::Lists;
 use crate::prepared::{Found, Prepared};
 use crate::problem::{self, Problem};
 use crate::stated::{Jitter, Wait};
+use crate::text::Text;
 
 /// What answers are made from, prepared once a policy is loaded: a refusal is the cheapest path in the program.
 ///
@@ -21,6 +22,7 @@ use crate::stated::{Jitter, Wait};
 pub struct Responder {
     answers: Answers,
     limits: Vec<Prepared>,
+    heads: Heads,
     lists: Lists,
 }
 
@@ -37,7 +39,8 @@ impl Responder {
             new
         });
         let limits = limits.iter().map(Prepared::new).collect();
-        Responder { answers, limits, lists: Lists::new() }
+        let heads = Heads::new(&answers.headers);
+        Responder { answers, limits, heads, lists: Lists::new() }
     }
 
     /// Adds to `headers` the fields that describe how a request's limits stand; none where it has no enforced limits.
@@ -46,8 +49,9 @@ impl Responder {
     /// `random` is uniform over its range; it matters only with `retry_jitter`.
     pub fn describe(&self, decision: &Decision, random: u64, headers: &mut HeaderMap) {
         let jitter = Jitter::new(self.answers.retry_jitter, random);
-        if let Some(deciding) = deciding(decision) {
-            self.write(decision, deciding, Wait::of(decision, jitter), jitter, headers);
+        if let Some(deciding) = self.deciding(decision, Wait::of(decision, jitter), jitter) {
+            let mut text = Text::with_capacity(64);
+            self.write(decision, &deciding, &mut Writer { text: &mut text, fields: headers });
         }
     }
 
@@ -64,35 +68,36 @@ impl Responder {
             let detail = "The counts of this request's limits cannot be reached just now.";
             return Problem::overloaded(detail, wait.seconds().unwrap_or(1)).answer();
         }
-        let mut headers = problem::own_headers();
-        if let Some(seconds) = wait.seconds() {
-            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
-        }
-        let Some(deciding) = deciding(decision) else {
+        let Some(deciding) = self.deciding(decision, wait, jitter) else {
             let status = StatusCode::TOO_MANY_REQUESTS;
             return Problem::new(status, "The policy refuses this request.").answer();
         };
-        self.write(decision, deciding, wait, jitter, &mut headers);
-        let limit = self.prepared(deciding);
-        let mut body = limit.open_body(deciding, wait);
-        self.close_body(&mut body, decision, wait);
-        Answer { status: limit.status, headers, body: Bytes::from(body) }
+        let (mut headers, mut text) = (self.heads.of(wait), Text::with_capacity(512));
+        let mut writer = Writer { text: &mut text, fields: &mut Blanks::of(&mut headers) };
+        if let Some(seconds) = wait.seconds() {
+            writer.number(RETRY_AFTER, seconds);
+        }
+        self.write(decision, &deciding, &mut writer);
+        deciding.limit.open_body(&mut text, deciding.report, wait);
+        self.close_body(&mut text, decision, wait);
+        Answer { status: deciding.limit.status, headers, body: text.body() }
     }
 
     /// The members that do not depend on which limit decides.
-    fn close_body(&self, body: &mut Vec<u8>, decision: &Decision, wait: Wait) {
-        body.extend_from_slice(b",\"violated-policies\":[");
+    fn close_body(&self, text: &mut Text, decision: &Decision, wait: Wait) {
+        text.push(",\"violated-policies\":[");
         for (place, report) in decision.refused_by().enumerate() {
             if place > 0 {
-                body.push(b',');
+                text.push(",");
             }
-            body.extend_from_slice(self.prepared(report).json_name.as_bytes());
+            text.push(&self.prepared(report).json_name);
         }
-        body.push(b']');
+        text.push("]");
         if let Some(millis) = wait.millis() {
-            problem::member(body, "retry_after_ms", itoa::Buffer::new().format(millis));
+            text.push(",\"retry_after_ms\":");
+            text.number(millis);
         }
-        body.push(b'}');
+        text.push("}");
     }
 
     /// The answer to a request that could not be decided: 404 without a route, else 400.
@@ -101,45 +106,51 @@ impl Responder {
         problem::rejection(rejection)
     }
 
+    /// The limit that an answer describes. A shadow limit is on trial: clients are told nothing of it. Of one that cannot be
+    /// asked there is nothing to tell.
+    fn deciding<'a>(
+        &'a self,
+        decision: &'a Decision,
+        wait: Wait,
+        jitter: Jitter,
+    ) -> Option<Deciding<'a>> {
+        let report = decision.deciding().filter(|report| told(report))?;
+        let times = Times::of(report, decision.now, wait, jitter);
+        Some(Deciding { limit: self.prepared(report), report, times })
+    }
+
     fn write(
         &self,
         decision: &Decision,
-        deciding: &LimitReport,
-        wait: Wait,
-        jitter: Jitter,
-        headers: &mut HeaderMap,
+        deciding: &Deciding<'_>,
+        writer: &mut Writer<'_, impl Fields>,
     ) {
-        let times = Times::of(deciding, decision.now, wait, jitter);
-        let mut writer = Writer::new();
-        let told = |report: &&LimitReport| !report.shadow && !report.unavailable;
-        let all = decision.limits.iter().filter(told);
-        let found = || all.clone().map(|report| (self.prepared(report), report));
+        let all = || decision.limits.iter().filter(|report| told(report));
         for family in &self.answers.headers {
             match family {
                 HeaderFamily::Ietf => {
-                    let write = || policy_list(found());
-                    let list = self.lists.value(all.clone(), write);
-                    writer.ietf(list, self.prepared(deciding).describe(deciding), times);
+                    let write = || policy_list(all().map(|report| (self.prepared(report), report)));
+                    match self.lists.kept(all(), || write().kept()) {
+                        Some(list) => writer.policy(list),
+                        None => writer.policy(write().as_str()),
+                    }
+                    writer.rate_limit(deciding);
                 }
-                HeaderFamily::XRateLimit => {
-                    writer.x_rate_limit(deciding, times, self.answers.reset);
-                }
-                HeaderFamily::Draft03 => writer.draft03(all.clone(), deciding, times),
+                HeaderFamily::XRateLimit => writer.x_rate_limit(deciding, self.answers.reset),
+                HeaderFamily::Draft03 => writer.draft03(all(), deciding),
             }
         }
-        writer.finish(headers);
     }
 
     fn prepared(&self, report: &LimitReport) -> Found<'_> {
         match self.limits.get(report.limit) {
-            Some(limit) if *limit.name == *report.name => Found::Known(limit),
+            Some(limit) if limit.name == report.name => Found::Known(limit),
             _ => Found::Unknown(Box::new(Prepared::unknown(report.name))),
         }
     }
 }
 
-/// The limit that an answer describes. A shadow limit is on trial: clients are told nothing of it. Of one that cannot be
-/// asked there is nothing to tell.
-fn deciding(decision: &Decision) -> Option<&LimitReport> {
-    decision.deciding().filter(|report| !report.shadow && !report.unavailable)
+/// Whether clients are told of a limit.
+fn told(report: &LimitReport) -> bool {
+    !report.shadow && !report.unavailable
 }

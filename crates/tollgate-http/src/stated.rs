@@ -23,6 +23,9 @@ impl Jitter {
 
     /// `span`, made longer.
     pub(crate) fn stretch(self, span: Micros) -> Micros {
+        if self.percent == 0 {
+            return span;
+        }
         let most = u128::from(span.get()) * u128::from(self.percent) / 100;
         let extra = (most * u128::from(self.random)) >> 64;
         Micros::new(span.get().saturating_add(u64::try_from(extra).unwrap_or(u64::MAX)))

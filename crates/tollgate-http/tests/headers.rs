@@ -143,6 +143,20 @@ fn a_shadow_limit_is_not_spoken_of() {
 }
 
 #[test]
+fn a_period_of_another_length_is_told_as_it_is() {
+    let mut route = Route::of("month", fixed(10, MINUTE));
+    let responder = route.responder();
+    let mut decision = route.ask(at(0), 1);
+    for days in [30, 31, 28, 30] {
+        decision.limits[0].window = Some(Micros::from_secs(days * 86_400));
+        let mut headers = HeaderMap::new();
+        responder.describe(&decision, 0, &mut headers);
+        let policy = format!("\"month\";q=10;w={}", days * 86_400);
+        assert_eq!(field(&headers, "ratelimit-policy"), policy);
+    }
+}
+
+#[test]
 fn without_limits_nothing_is_said() {
     let mut route = Route::new(Vec::new());
     let decision = route.ask(at(0), 1);
@@ -160,6 +174,34 @@ fn draft_03_lists_policies_behind_the_limit() {
     assert_eq!(field(&headers, "ratelimit-limit"), "10, 10;w=1, 50;w=60");
     assert_eq!(field(&headers, "ratelimit-remaining"), "7");
     assert_eq!(field(&headers, "ratelimit-reset"), "1");
+}
+
+#[test]
+fn a_refusal_says_of_its_limits_what_any_answer_says_in_the_order_of_the_families() {
+    use HeaderFamily::{Draft03, Ietf, XRateLimit};
+    let mut route = Route::new(vec![
+        settings("a", bucket(1, SECOND, 10)),
+        settings("b", fixed(5, Micros::new(1_500_000))),
+    ]);
+    let refusals = [(route.ask(at(0), 11), 2), (route.ask_times(at(0), 6), 3)];
+    for families in [
+        vec![],
+        vec![Ietf],
+        vec![XRateLimit, Ietf],
+        vec![Draft03, XRateLimit],
+        vec![Ietf, XRateLimit, Draft03],
+        vec![Draft03, Ietf, XRateLimit, Ietf],
+    ] {
+        route.answers.headers = families;
+        for (refused, own) in &refusals {
+            let answer = route.refuse(refused).headers;
+            let names: Vec<_> = answer.keys().take(*own).map(http::HeaderName::as_str).collect();
+            assert_eq!(names, ["content-type", "cache-control", "retry-after"][..*own]);
+            let described = route.described(refused);
+            assert!(answer.iter().skip(*own).eq(&described), "{answer:?}, {described:?}");
+            assert!(answer.values().all(|value| !value.is_empty()), "{answer:?}");
+        }
+    }
 }
 
 #[test]
