@@ -10,8 +10,8 @@ use crate::stated::Wait;
 /// What stands where a value will be: no field of an answer is empty.
 const BLANK: HeaderValue = HeaderValue::from_static("");
 
-/// The heads of a policy's refusals. To copy one and fill it in takes half of what it takes to put field after field into a new map,
-/// which hashes each name.
+/// The heads of a policy's refusals. To copy one and fill it in takes half of what it takes to put field after field into a
+/// new map, which hashes each name.
 #[derive(Debug)]
 pub(crate) struct Heads {
     /// A wait helps: with `Retry-After`.
@@ -30,7 +30,7 @@ impl Heads {
         Heads { wait: head(&[RETRY_AFTER]), never: head(&[]) }
     }
 
-    /// The head of a refusal that says `wait`, of which `Retry-After` is filled in already.
+    /// A copy of the head of a refusal that says `wait`.
     pub(crate) fn of(&self, wait: Wait) -> HeaderMap {
         match wait.seconds() {
             Some(_) => self.wait.clone(),

@@ -42,9 +42,10 @@ impl Lists {
         write: impl FnOnce() -> Box<str>,
     ) -> Option<&str> {
         let told = reports.map(Told::of);
-        let place = told.clone().fold(0, |place, told| place * 7 + told.limit * 3 + told.class());
-        let list = self.0[place % PLACES]
-            .get_or_init(|| List { of: told.clone().collect(), text: write() });
+        let place = told
+            .clone()
+            .fold(0, |place, told| (place * 7 + told.limit * 3 + told.class()) % PLACES);
+        let list = self.0[place].get_or_init(|| List { of: told.clone().collect(), text: write() });
         list.of.iter().copied().eq(told).then_some(&*list.text)
     }
 }
@@ -106,9 +107,10 @@ mod tests {
             vec![report(0, "a", None, 10), report(1, "b", None, 11)],
             vec![report(0, "a", None, 10), report(1, "b", Some(0), 11), first.clone()],
             vec![],
+            vec![report(9, "many", None, 9); 100],
         ];
         for (number, reports) in others.iter().enumerate() {
-            let text = ["2", "3", "4", "5"][number];
+            let text = ["2", "3", "4", "5", "6"][number];
             assert_eq!(of(reports, text).as_deref(), Some(text));
             assert_eq!(of(reports, "not written").as_deref(), Some(text));
         }
