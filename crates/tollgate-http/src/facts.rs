@@ -2,21 +2,19 @@
 
 use std::net::IpAddr;
 
-use http::header;
 use http::request::Parts;
 use tollgate_policy::{ClientAddress, Facts, Headers};
 
 use crate::client_address;
 
-/// The facts of a request whose socket's peer is `peer`, borrowed from its head. The host is the target's authority, or
-/// else the `Host` field (RFC 9112, 3.2.2). `settings` is the policy's own: `policy.client_address()`.
+/// The facts of a request whose socket's peer is `peer`, borrowed from its head. `settings` is the policy's own:
+/// `policy.client_address()`.
 #[must_use]
 pub fn facts_of<'a>(settings: &ClientAddress, peer: Option<IpAddr>, parts: &'a Parts) -> Facts<'a> {
     let headers = Headers::Map(&parts.headers);
     let client = client_address::resolve(settings, peer, headers);
-    let named = || parts.headers.get(header::HOST).and_then(|host| host.to_str().ok());
     Facts {
-        host: parts.uri.authority().map(http::uri::Authority::as_str).or_else(named),
+        authority: parts.uri.authority().map(http::uri::Authority::as_str),
         query: parts.uri.query(),
         client: client.address,
         trusted: client.trusted,
@@ -41,7 +39,7 @@ mod tests {
         let settings = ClientAddress::default();
         let facts = facts_of(&settings, Some([10, 0, 0, 5].into()), &parts);
         assert_eq!((facts.method, facts.path, facts.query), ("GET", "/v1/a%20b", Some("x=1&y")));
-        assert_eq!(facts.host, Some("api.example:8080"));
+        assert_eq!(facts.host(), Some("api.example:8080"));
         assert_eq!((facts.client, facts.trusted), (Some([10, 0, 0, 5].into()), false));
         assert_eq!((facts.cost, facts.body), (None, None));
     }
@@ -51,13 +49,13 @@ mod tests {
         let request = Request::get("http://real.example/").header("host", "other.example");
         let parts = parts(request);
         let facts = facts_of(&ClientAddress::default(), None, &parts);
-        assert_eq!((facts.host, facts.path), (Some("real.example"), "/"));
+        assert_eq!((facts.host(), facts.path), (Some("real.example"), "/"));
         assert_eq!(facts.client, None);
     }
 
     #[test]
     fn a_host_that_is_no_text_is_none() {
         let parts = parts(Request::get("/").header("host", &b"a\xff"[..]));
-        assert_eq!(facts_of(&ClientAddress::default(), None, &parts).host, None);
+        assert_eq!(facts_of(&ClientAddress::default(), None, &parts).host(), None);
     }
 }

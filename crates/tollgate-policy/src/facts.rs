@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use http::header::ValueIter;
+use http::header::{HOST, ValueIter};
 use http::{HeaderName, HeaderValue};
 
 use crate::ClientCertificate;
@@ -13,8 +13,9 @@ use crate::identity::Single;
 pub struct Facts<'a> {
     /// `GET`.
     pub method: &'a str,
-    /// The authority, without scheme, as the client sent it.
-    pub host: Option<&'a str>,
+    /// The authority of the target, where it names one. Else the `Host` field says who is asked (RFC 9112, 3.2.2): see
+    /// [`Facts::host`].
+    pub authority: Option<&'a str>,
     /// The path as received, without the query.
     pub path: &'a str,
     /// The name of the listener that it came by; none in a replay.
@@ -41,7 +42,7 @@ impl<'a> Facts<'a> {
     pub fn new(method: &'a str, path: &'a str, headers: Headers<'a>) -> Facts<'a> {
         Facts {
             method,
-            host: None,
+            authority: None,
             listener: None,
             path,
             query: None,
@@ -52,6 +53,18 @@ impl<'a> Facts<'a> {
             trusted: false,
             cost: None,
         }
+    }
+
+    /// Who is asked, as the client sent it: the target's authority, or else the `Host` field. It is looked for only where a
+    /// policy asks.
+    #[must_use]
+    pub fn host(&self) -> Option<&'a str> {
+        self.authority.or_else(|| match self.headers {
+            Headers::Map(map) => map.get(HOST)?.to_str().ok(),
+            Headers::Pairs(pairs) => {
+                pairs.iter().find(|(name, _)| *name == HOST.as_str()).map(|(_, value)| *value)
+            }
+        })
     }
 }
 

@@ -110,7 +110,7 @@ impl Request {
     pub(crate) fn facts<T>(&self, run: impl FnOnce(&Facts<'_>) -> T) -> T {
         let pairs: Vec<_> = self.headers.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
         run(&Facts {
-            host: self.host,
+            authority: self.host,
             query: self.query.as_deref(),
             body: self.body.as_deref().map(str::as_bytes),
             client: self.client,

@@ -43,7 +43,7 @@ impl Router {
 
     /// The place of the first route that `facts`, with their path in normal form, match.
     pub(crate) fn find(&self, facts: &Facts<'_>, path: &str) -> Option<usize> {
-        let host = facts.host.filter(|_| self.by_host).map(host::bare);
+        let host = if self.by_host { facts.host().map(host::bare) } else { None };
         self.routes.iter().position(|conditions| conditions.hold(facts, path, host))
     }
 }

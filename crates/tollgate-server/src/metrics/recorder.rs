@@ -42,8 +42,17 @@ type Outcomes = [Counter; Outcome::ALL.len()];
 #[derive(Debug)]
 struct Route {
     outcomes: Outcomes,
-    /// The route's limits: the place of each, and a set of counters for each of its classes.
-    limits: Vec<(usize, Vec<Outcomes>)>,
+    /// The route's limits, in its order.
+    limits: Vec<Asked>,
+}
+
+/// A limit that a route asks.
+#[derive(Debug)]
+struct Asked {
+    /// Its place.
+    limit: usize,
+    /// By the class that is asked.
+    classes: Vec<Outcomes>,
 }
 
 impl Recorder {
@@ -56,7 +65,8 @@ impl Recorder {
             .map(|(label, route)| {
                 let limits = route.limits.iter().filter_map(|place| {
                     let limit = settings.limits.get(*place)?;
-                    Some((*place, labels.classes(&metrics, limit, &label)))
+                    let classes = labels.classes(&metrics, limit, &label);
+                    Some(Asked { limit: *place, classes })
                 });
                 let limits = limits.collect();
                 Route { outcomes: labels.route(&metrics, &label), limits }
@@ -79,20 +89,21 @@ impl Recorder {
             self.metrics.delay_seconds.record(span.get());
         }
         let enforced = decision.verdict == decision.judged;
-        for report in &decision.limits {
-            self.limit(route, report, Outcome::of_limit(report, enforced));
+        for (position, report) in decision.limits.iter().enumerate() {
+            let outcome = Outcome::of_limit(report, enforced);
+            self.limit(route.map_or(&[], |route| &route.limits), position, report, outcome);
         }
     }
 
-    fn limit(&self, route: Option<&Route>, report: &LimitReport, outcome: Outcome) {
+    /// Records what one limit said, most likely the one at `position` of the route's `limits`: mostly all were asked.
+    fn limit(&self, limits: &[Asked], position: usize, report: &LimitReport, outcome: Outcome) {
         // A decision made just before a reload is of another policy: it is counted, under the place it speaks of.
         if self.names.get(report.limit).is_none_or(|name| *name != report.name) {
             return self.metrics.decided_elsewhere(report, outcome);
         }
-        let classes = route
-            .and_then(|route| route.limits.iter().find(|(place, _)| *place == report.limit))
-            .map(|(_, classes)| classes);
-        match classes.and_then(|classes| classes.get(report.class.unwrap_or(0))) {
+        let is_it = |asked: &&Asked| asked.limit == report.limit;
+        let asked = limits.get(position).filter(is_it).or_else(|| limits.iter().find(is_it));
+        match asked.and_then(|asked| asked.classes.get(report.class.unwrap_or(0))) {
             Some(outcomes) => {
                 outcomes[outcome as usize].inc();
             }

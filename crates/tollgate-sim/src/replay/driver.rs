@@ -148,7 +148,6 @@ fn facts<'a>(
     let headers = Headers::Pairs(pairs);
     let client = client_address::resolve(settings, record.peer, headers);
     Facts {
-        host: pairs.iter().find(|(name, _)| *name == "host").map(|(_, host)| *host),
         query: record.query(),
         body: record.body().map(str::as_bytes),
         client: client.address,
