@@ -73,7 +73,7 @@ impl Gate {
         headers: &[(&str, &str)],
     ) -> Result<Decision, Rejection> {
         let facts = Facts {
-            host: Some("api.example"),
+            authority: Some("api.example"),
             client: Some([203, 0, 113, 9].into()),
             ..Facts::new(method, path, Headers::Pairs(headers))
         };
