@@ -38,7 +38,9 @@ pub(super) async fn run(
     let mut connection =
         builder.serve_connection(TokioIo::new(client.socket.clone()), service).with_upgrades();
     let mut silence = pin!(client.pace.silence(|| can_rest(client)));
+    let stopping = stop.clone();
     let mut parting = pin!(farewell(&client.pace, stop));
+    let mut awaited = false;
     let mut told = false;
     let silence = std::future::poll_fn(|cx| {
         if !told && client.pace.serves_its_last() {
@@ -46,7 +48,10 @@ pub(super) async fn run(
             Pin::new(&mut connection).graceful_shutdown();
         }
         let mut polled = Pin::new(&mut connection).poll(cx);
-        if polled.is_pending() && !told && parting.as_mut().poll(cx).is_ready() {
+        // It is asked once, to be woken by it, and then where it has something to say.
+        let due = !awaited || *stopping.borrow();
+        awaited = true;
+        if polled.is_pending() && !told && due && parting.as_mut().poll(cx).is_ready() {
             told = true;
             Pin::new(&mut connection).graceful_shutdown();
             polled = Pin::new(&mut connection).poll(cx);

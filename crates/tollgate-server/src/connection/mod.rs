@@ -129,7 +129,8 @@ async fn serve(lot: Arc<Lot>, mut guest: Guest) {
 async fn visit(lot: &Lot, guest: Guest) -> Option<Guest> {
     let (gateway, stop) = (&lot.gateway, &lot.stop);
     let settings = gateway.settings();
-    let pace = Arc::new(Pace::new(&settings, gateway.timer(), guest.begun()));
+    let turns = &gateway.metrics().in_flight;
+    let pace = Arc::new(Pace::new(&settings, gateway.timer(), guest.begun(), turns));
     let Guest { stage, who, .. } = guest;
     let greeted = match stage {
         Stage::New(stream) => begin(gateway, stream, &who.entrance, &pace, stop.clone()).await?,

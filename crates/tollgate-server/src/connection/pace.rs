@@ -47,8 +47,9 @@ pub(crate) struct Pace {
     answered: AtomicBool,
     /// HTTP/2: requests go side by side.
     multiplexed: AtomicBool,
-    /// How many turns there are.
+    /// How many turns there are, and over all connections.
     turns: AtomicUsize,
+    all_turns: Gauge,
     /// Since when the fields of a request come over HTTP/2; 0 where none are half through.
     fields: AtomicU64,
     /// The silence, by its begin, in which the connection could not be laid down.
@@ -79,8 +80,6 @@ pub(super) enum Silence {
 #[derive(Debug)]
 pub(crate) struct Turn {
     pace: Arc<Pace>,
-    /// Counts the turns of all connections.
-    turns: Gauge,
     /// Over HTTP/2, how its client takes the answer.
     taking: Option<Arc<Taking>>,
 }
@@ -108,7 +107,7 @@ impl Turn {
 
 impl Drop for Turn {
     fn drop(&mut self) {
-        self.turns.dec();
+        self.pace.all_turns.dec();
         if self.pace.turns.fetch_sub(1, Ordering::Relaxed) == 1 {
             self.pace.enter(IDLE);
         }
@@ -116,7 +115,13 @@ impl Drop for Turn {
 }
 
 impl Pace {
-    pub(super) fn new(settings: &GatewaySettings, clock: &Arc<SystemClock>, begun: Begun) -> Pace {
+    /// Its turns count in `all_turns`, too.
+    pub(super) fn new(
+        settings: &GatewaySettings,
+        clock: &Arc<SystemClock>,
+        begun: Begun,
+        all_turns: &Gauge,
+    ) -> Pace {
         let (phase, since) = match begun {
             Begun::Connected(since) => (HEADER, since),
             Begun::Idle(since) => (IDLE, since),
@@ -135,6 +140,7 @@ impl Pace {
             answered: AtomicBool::new(true),
             multiplexed: AtomicBool::new(false),
             turns: AtomicUsize::new(0),
+            all_turns: all_turns.clone(),
             fields: AtomicU64::new(0),
             restless: AtomicU64::new(0),
             last: AtomicBool::new(false),
@@ -176,8 +182,8 @@ impl Pace {
         Duration::from_micros(self.body)
     }
 
-    /// A request's header is whole; `body`: one follows. It counts in `turns` until its turn ends.
-    pub(crate) fn begin(self: &Arc<Pace>, body: bool, turns: &Gauge) -> Turn {
+    /// A request's header is whole; `body`: one follows.
+    pub(crate) fn begin(self: &Arc<Pace>, body: bool) -> Turn {
         let multiplexed = self.multiplexed.load(Ordering::Relaxed);
         // A stream that is left unread is reset; the connection goes on.
         self.unread.store(body && !multiplexed, Ordering::Relaxed);
@@ -185,10 +191,10 @@ impl Pace {
         self.begun.store(false, Ordering::Relaxed);
         self.line.store(false, Ordering::Relaxed);
         self.answered.store(false, Ordering::Relaxed);
-        turns.inc();
+        self.all_turns.inc();
         self.turns.fetch_add(1, Ordering::Relaxed);
         let taking = if multiplexed { Taking::of_this_task() } else { None };
-        Turn { pace: Arc::clone(self), turns: turns.clone(), taking }
+        Turn { pace: Arc::clone(self), taking }
     }
 
     /// Bytes came.
@@ -367,7 +373,8 @@ mod tests {
             ..crate::gateway::tests::settings()
         };
         let clock = Arc::new(SystemClock::new());
-        Arc::new(Pace::new(&settings, &clock, Begun::Connected(clock.now())))
+        let begun = Begun::Connected(clock.now());
+        Arc::new(Pace::new(&settings, &clock, begun, &Gauge::default()))
     }
 
     #[test]
@@ -378,7 +385,7 @@ mod tests {
         assert!(!pace.owes_an_answer(), "nothing came yet");
         pace.heard();
         assert!(pace.owes_an_answer());
-        let turn = pace.begin(false, &Gauge::default());
+        let turn = pace.begin(false);
         assert_eq!(pace.deadline(), None);
         drop(turn);
         let idle = pace.since.load(Ordering::Relaxed);
@@ -396,7 +403,7 @@ mod tests {
     #[test]
     fn the_rest_of_a_body_after_its_answer_is_no_header() {
         let pace = pace(10, 2_000, 300_000);
-        drop(pace.begin(true, &Gauge::default()));
+        drop(pace.begin(true));
         pace.heard();
         let idle = pace.since.load(Ordering::Relaxed);
         assert!(!pace.owes_an_answer(), "no request is being sent");
@@ -410,7 +417,7 @@ mod tests {
     fn an_answer_ends_when_it_has_gone_out() {
         let pace = pace(10, 20, 30);
         assert!(pace.is_between_answers(), "nothing was asked");
-        let turn = pace.begin(false, &Gauge::default());
+        let turn = pace.begin(false);
         pace.flushed();
         assert!(!pace.is_between_answers(), "a part of it may be out, or a 100 before it");
         drop(turn);

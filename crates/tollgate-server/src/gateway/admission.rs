@@ -9,6 +9,7 @@ use tollgate_policy::{Charges, Decision, Facts, Ruling, Verdict};
 use tollgate_store::Stopwatch;
 
 use super::passing::Visit;
+use super::random::random;
 use super::waiter::Unserved;
 use super::{ClientGone, Ticket, checks};
 use crate::access_log::Note;
@@ -27,7 +28,7 @@ pub(super) enum Admission {
     Answered(Answer),
 }
 
-impl Visit {
+impl Visit<'_> {
     /// What is known of the request of `parts`; of its `body`, where that was read.
     pub(super) fn facts<'f>(&'f self, parts: &'f Parts, body: Option<&'f [u8]>) -> Facts<'f> {
         let peer = self.client.peer.address;
@@ -39,7 +40,7 @@ impl Visit {
     }
 }
 
-impl Visit {
+impl Visit<'_> {
     /// Decides the request of `parts`, reading its `body` ahead where that says who asks, and waits where it is delayed.
     ///
     /// # Errors
@@ -81,7 +82,7 @@ impl Visit {
         match decision.verdict {
             Verdict::Admit => Ok(Admission::Passes(gateway.ticket(decision, gateway.moments()))),
             Verdict::Refuse(_) => {
-                let answer = self.live.responder.refuse(&decision, gateway.random());
+                let answer = self.live.responder.refuse(&decision, random());
                 Ok(Admission::Answered(answer))
             }
             Verdict::Delay(delay) => Box::pin(self.delay(decision, delay)).await,
@@ -90,7 +91,7 @@ impl Visit {
 
     /// Waits until the turn of a request has come that `decision` admits after `delay`.
     async fn delay(&self, decision: Box<Decision>, delay: Micros) -> Result<Admission, ClientGone> {
-        match self.gateway.wait(&self.live, &self.client, decision, delay).await {
+        match self.gateway.wait(&self.live, self.client, decision, delay).await {
             Ok(ticket) => Ok(Admission::Passes(ticket)),
             Err(Unserved::Full) => Ok(Admission::Answered(self.room_is_full(delay))),
             Err(Unserved::Gone) => Err(ClientGone),

@@ -7,6 +7,7 @@ use tollgate_policy::Hops;
 use tollgate_policy::settings::TraceContext;
 
 use super::passing::Visit;
+use super::random::random;
 use crate::access_log::Note;
 
 /// `X-Request-Id`.
@@ -15,7 +16,7 @@ pub(super) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 /// A longer id than this is not kept.
 const LONGEST_ID: usize = 128;
 
-impl Visit {
+impl Visit<'_> {
     /// The id of the request that `headers` belong to: a trusted peer's own, otherwise a new one. `None` where the policy wants
     /// none.
     pub(super) fn request_id(&self, headers: &HeaderMap) -> Option<HeaderValue> {
@@ -41,17 +42,16 @@ impl Visit {
         }
     }
 
-    /// Does with the trace context in `headers` what the policy says, and answers with the parent that the upstream gets.
-    pub(super) fn trace(&self, headers: &mut HeaderMap) -> Option<HeaderValue> {
+    /// Does with the trace context in `headers` what the policy says.
+    pub(super) fn trace(&self, headers: &mut HeaderMap) {
         let treatment = self.live.bound.settings().trace_context;
         let kept = treatment == TraceContext::Leave || trace_context::keep_valid(headers);
         if !kept && treatment == TraceContext::Begin {
-            let begun = trace_context::new_traceparent(self.two_words(), self.gateway.random());
+            let begun = trace_context::new_traceparent(self.two_words(), random());
             if let Some(parent) = begun {
                 headers.insert(TRACEPARENT, parent);
             }
         }
-        headers.get(&TRACEPARENT).cloned()
     }
 
     /// Whether what the peer writes in headers counts.
@@ -62,7 +62,7 @@ impl Visit {
     }
 
     fn two_words(&self) -> u128 {
-        u128::from(self.gateway.random()) << 64 | u128::from(self.gateway.random())
+        u128::from(random()) << 64 | u128::from(random())
     }
 }
 

@@ -23,7 +23,7 @@ const NEVER: [(Field, HeaderName); 8] = [
 /// `survey` is of `headers`.
 pub(super) fn strip(headers: &mut HeaderMap, survey: Survey) -> Option<HeaderValue> {
     let upgrade = if survey.has(Field::Upgrade) { upgrade(headers) } else { None };
-    if survey.has(Field::Connection) && !names_nothing(headers, survey) {
+    if survey.has(Field::Named) {
         remove_named(headers);
     }
     if survey.has(Field::TransferEncoding) {
@@ -80,12 +80,6 @@ pub(super) fn members<'a>(
 ) -> impl Iterator<Item = &'a str> {
     let lines = headers.get_all(name).into_iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).map(str::trim)
-}
-
-/// Connection is what it is most often: one word that names no field but those that go in any case.
-fn names_nothing(headers: &HeaderMap, survey: Survey) -> bool {
-    let usual = |value: &HeaderValue| matches!(value.as_bytes(), b"keep-alive" | b"close");
-    !survey.repeats(Field::Connection) && headers.get(header::CONNECTION).is_some_and(usual)
 }
 
 fn remove_named(headers: &mut HeaderMap) {

@@ -16,6 +16,7 @@ mod moments;
 mod outgoing;
 mod own;
 mod passing;
+mod random;
 mod reading_ahead;
 mod sizes;
 mod survey;
@@ -25,10 +26,8 @@ mod ticket;
 mod tunnel;
 mod waiter;
 
-use std::hash::{BuildHasher, RandomState};
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use arc_swap::ArcSwap;
 use http::{Request, Response};
@@ -76,8 +75,6 @@ pub(crate) struct Gateway {
     arrivals: Arrivals,
     /// Nobody waits any more for what is left.
     broken_off: watch::Sender<bool>,
-    /// Where the next random number comes from.
-    drawn: AtomicU64,
     metrics: Arc<Metrics>,
 }
 
@@ -101,7 +98,6 @@ impl Gateway {
             errands: Arc::default(),
             arrivals: Arrivals::default(),
             broken_off: watch::Sender::new(false),
-            drawn: AtomicU64::new(RandomState::new().hash_one(0)),
             metrics,
         }
     }
@@ -113,16 +109,16 @@ impl Gateway {
     ///
     /// # Errors
     /// [`ClientGone`] where nobody is there to be answered.
-    pub(crate) fn answer(
-        self: &Arc<Gateway>,
-        client: &Arc<Client>,
+    pub(crate) fn answer<'a>(
+        self: &'a Arc<Gateway>,
+        client: &'a Arc<Client>,
         request: Request<Incoming>,
-    ) -> impl Future<Output = Result<Response<ResponseBody>, ClientGone>> + Send + use<> {
+    ) -> impl Future<Output = Result<Response<ResponseBody>, ClientGone>> + Send + use<'a> {
         let (mut parts, incoming) = request.into_parts();
         let visit = Visit {
-            gateway: Arc::clone(self),
+            gateway: self,
+            client,
             live: self.live.load_full(),
-            client: Arc::clone(client),
             survey: Survey::of(&parts.headers),
         };
         let mut body = Inbound::new(incoming);
@@ -239,13 +235,5 @@ impl Gateway {
     pub(crate) async fn is_broken_off(&self) {
         // The sender lives as long as the gateway.
         let _ = self.broken_off.subscribe().wait_for(|broken_off| *broken_off).await;
-    }
-
-    /// Uniform over all values; no secret. SplitMix64, from a random start.
-    fn random(&self) -> u64 {
-        let mut mixed = self.drawn.fetch_add(0x9e37_79b9_7f4a_7c15, Ordering::Relaxed);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
     }
 }

@@ -13,7 +13,7 @@ use super::passing::Visit;
 use crate::body::{Inbound, ResponseBody, UploadFailure, drain};
 use crate::upstream::SendError;
 
-impl Visit {
+impl Visit<'_> {
     /// `answer` to the request of `parts`, whose body nobody takes. A short body is read away, and the connection lives on;
     /// before a long one, one that the client has not begun to send, or one whose end is a matter of opinion, it is closed. The answer goes first either way.
     pub(super) fn own(

@@ -6,9 +6,11 @@ use http::header::{CONNECTION, HeaderValue};
 use http::request::Parts;
 use http::{Response, StatusCode, Version};
 use tollgate_http::Problem;
+use tollgate_http::trace_context::TRACEPARENT;
 
 use super::caller::Caller;
 use super::hints::Hints;
+use super::random::random;
 use super::survey::Survey;
 use super::{Gateway, Live, Ticket, framing, hop_by_hop, outgoing, own, sizes, tunnel};
 use crate::access_log::{Note, Noted};
@@ -17,19 +19,19 @@ use crate::connection::{Client, Turn};
 use crate::upstream::{Outbound, SendError};
 
 /// One request's time in the gateway.
-pub(super) struct Visit {
-    pub(super) gateway: Arc<Gateway>,
+pub(super) struct Visit<'a> {
+    pub(super) gateway: &'a Arc<Gateway>,
     /// The policy under which it came; a reload meanwhile does not touch it.
     pub(super) live: Arc<Live>,
-    pub(super) client: Arc<Client>,
+    pub(super) client: &'a Arc<Client>,
     /// Of the request's fields.
     pub(super) survey: Survey,
 }
 
-impl Visit {
+impl Visit<'_> {
     /// The request's turn on its connection begins; `body` is its body.
     pub(super) fn begin(&self, body: &Inbound) -> Turn {
-        self.client.pace.begin(!body.has_come(), &self.gateway.metrics().in_flight)
+        self.client.pace.begin(!body.has_come())
     }
 
     /// Passes the request on, and its answer back.
@@ -54,9 +56,9 @@ impl Visit {
         if sizes::exceeds(&body, sizes.request) {
             return self.own(sizes::too_large(), parts, body);
         }
-        let parent = self.trace(&mut parts.headers);
+        self.trace(&mut parts.headers);
         note.with(|noted| {
-            noted.traceparent = parent;
+            noted.traceparent = parts.headers.get(&TRACEPARENT).cloned();
             noted.upstream = self.live.pool_name(pool);
             noted.departs();
         });
@@ -65,7 +67,7 @@ impl Visit {
         let upload = Upload::new(body, bounds, self.gateway.timer(), &self.client.pace);
         let client_address = self.live.client_address();
         let waits_for_hints = self.live.upstreams.hints(pool) && parts.version == Version::HTTP_11;
-        let upgrade = outgoing::prepare(parts, self.survey, client_address, &self.client);
+        let upgrade = outgoing::prepare(parts, self.survey, client_address, self.client);
         let mut request = outgoing::take(parts, upload);
         let hints = waits_for_hints.then(|| Hints::of(&mut request, self.gateway.metrics()));
         let mut outbound = Outbound::new(request);
@@ -115,7 +117,7 @@ impl Visit {
         ticket: Ticket,
         caller: &Caller,
     ) -> Response<ResponseBody> {
-        let random = self.gateway.random();
+        let random = random();
         self.live.responder.describe(ticket.decision(), random, response.headers_mut());
         // RFC 9110, 2.5: a version speaks of the sender of the message, and here that is us. With the upstream's 1.0 the
         // client's connection would be closed, too.
@@ -135,7 +137,7 @@ impl Visit {
             ticket.status(answer.status);
         }
         self.gateway.metrics().answered(answer.status);
-        self.live.responder.describe(ticket.decision(), self.gateway.random(), &mut answer.headers);
+        self.live.responder.describe(ticket.decision(), random(), &mut answer.headers);
         let mut response = caller.response(answer).map(ResponseBody::own);
         if matches!(error, SendError::Upload(_)) {
             response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));

@@ -8,7 +8,7 @@ use super::passing::Visit;
 use crate::body::{Inbound, UploadFailure};
 use crate::metrics::ReadAhead;
 
-impl Visit {
+impl Visit<'_> {
     /// Whether the request of `parts` cannot be decided without its `body`. No other is ever held back.
     pub(super) fn needs_body(&self, parts: &Parts, body: &Inbound) -> bool {
         self.live.bound.reads_bodies()

@@ -6,6 +6,7 @@ use tollgate_http::{Answer, Problem};
 
 use super::caller::Caller;
 use super::passing::Visit;
+use super::random::random;
 use super::{Live, Ticket};
 use crate::body::{Inbound, Relay, ResponseBody};
 
@@ -40,7 +41,7 @@ pub(super) fn too_large() -> Answer {
     Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail).answer()
 }
 
-impl Visit {
+impl Visit<'_> {
     /// The upstream's answer if it is of at most `most` bytes as far as it says, else one of our own.
     pub(super) fn sized(
         &self,
@@ -61,7 +62,7 @@ impl Visit {
         let detail = "The answer of the service behind this gateway is larger than it passes on.";
         let mut answer = Problem::new(StatusCode::BAD_GATEWAY, detail).answer();
         self.gateway.metrics().answered(answer.status);
-        self.live.responder.describe(ticket.decision(), self.gateway.random(), &mut answer.headers);
+        self.live.responder.describe(ticket.decision(), random(), &mut answer.headers);
         caller.response(answer).map(ResponseBody::own)
     }
 }

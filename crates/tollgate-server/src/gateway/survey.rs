@@ -25,6 +25,8 @@ pub(super) enum Field {
     ForwardedProto,
     /// One of the gateway's own in disguise.
     Disguised,
+    /// Connection says more than that it is kept or closed: it may name fields.
+    Named,
 }
 
 /// What is there.
@@ -44,9 +46,15 @@ impl Survey {
             survey.bytes += name.as_str().len() + value.len() + 4;
             if let Some(field) = Field::named(name.as_str()) {
                 survey.again |= survey.once & field.bit();
-                if field == Field::ContentLength && !is_length(value.as_bytes()) {
+                match field {
                     // A list is several lengths, and what is no number is none.
-                    survey.again |= field.bit();
+                    Field::ContentLength if !is_length(value.as_bytes()) => {
+                        survey.again |= field.bit();
+                    }
+                    Field::Connection if !names_nothing(value.as_bytes()) => {
+                        survey.note(Field::Named);
+                    }
+                    _ => {}
                 }
                 survey.note(field);
             }
@@ -96,6 +104,11 @@ impl Field {
             _ => return None,
         })
     }
+}
+
+/// Connection is what it is most often: one word that names no field but those that go in any case.
+fn names_nothing(connection: &[u8]) -> bool {
+    matches!(connection, b"keep-alive" | b"close")
 }
 
 /// Whether `text` is a length as HTTP writes it: digits alone, of at most 64 bits.

@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf, copy_bidirectional};
 use tollgate_store::{Clock, SystemClock};
 
 use super::passing::Visit;
+use super::random::random;
 use super::survey::Survey;
 use super::{Ticket, hop_by_hop};
 use crate::access_log::Note;
@@ -23,7 +24,7 @@ use crate::body::{Relay, ResponseBody};
 
 /// Agrees to the upgrade that the client asked for and the upstream agreed to.
 pub(super) fn open(
-    visit: &Visit,
+    visit: &Visit<'_>,
     client: OnUpgrade,
     mut response: Response<Relay>,
     asked: HeaderValue,
@@ -33,14 +34,10 @@ pub(super) fn open(
     let survey = Survey::of(response.headers());
     let agreed = hop_by_hop::strip(response.headers_mut(), survey).unwrap_or(asked);
     hop_by_hop::upgrade_to(response.headers_mut(), agreed);
-    visit.live.responder.describe(
-        ticket.decision(),
-        visit.gateway.random(),
-        response.headers_mut(),
-    );
+    visit.live.responder.describe(ticket.decision(), random(), response.headers_mut());
     let (parts, relay) = response.into_parts();
     note.with(|noted| noted.status(parts.status));
-    let held = (relay, ticket, note, Arc::clone(&visit.client));
+    let held = (relay, ticket, note, Arc::clone(visit.client));
     let longest = visit.live.body_timeout();
     let timer = Arc::clone(visit.gateway.timer());
     tokio::spawn(async move {

@@ -12,6 +12,7 @@ mod dial;
 mod discard;
 mod error;
 mod exchange;
+mod fields;
 mod form;
 mod grpc;
 mod health;

@@ -1,8 +1,8 @@
 //! A request on its way out: here until a connection takes it, and what it is made anew from where it may go again.
 
-use http::header::{HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Request, Uri, Version};
 
+use super::fields::Fields;
 use crate::body::Upload;
 
 /// A request on its way out.
@@ -12,13 +12,13 @@ pub(crate) struct Outbound {
     spare: Option<Spare>,
 }
 
-/// What a request without a body is made anew from. Hardly one is: a map of fields would cost twice as much to copy.
+/// What a request without a body is made anew from.
 #[derive(Debug)]
 struct Spare {
     method: Method,
     uri: Uri,
     version: Version,
-    fields: Vec<(HeaderName, HeaderValue)>,
+    fields: Fields,
 }
 
 impl Outbound {
@@ -40,11 +40,10 @@ impl Outbound {
     /// The request leaves; without a body it can be [made anew](Outbound::renew).
     pub(super) fn leave_spare(&mut self) -> Option<Request<Upload>> {
         let request = self.request.take();
-        let spare = |request: &Request<Upload>| match request.body() {
-            Upload::Empty => Some(Spare::of(request)),
-            Upload::Streamed(_) => None,
+        self.spare = match &request {
+            Some(request) if matches!(request.body(), Upload::Empty) => Some(Spare::of(request)),
+            _ => None,
         };
-        self.spare = request.as_ref().and_then(spare);
         request
     }
 
@@ -66,35 +65,29 @@ impl Outbound {
 
     /// Makes the request anew; `false` where nothing of it is left.
     pub(super) fn renew(&mut self) -> bool {
-        let Some(spare) = self.spare.take() else { return false };
-        self.request = Some(spare.request());
+        let Some(request) = self.spare.take().and_then(Spare::request) else { return false };
+        self.request = Some(request);
         true
     }
 }
 
 impl Spare {
     fn of(request: &Request<Upload>) -> Spare {
-        let mut fields = Vec::with_capacity(request.headers().len());
-        fields.extend(request.headers().iter().map(|(name, value)| (name.clone(), value.clone())));
         Spare {
             method: request.method().clone(),
             uri: request.uri().clone(),
             version: request.version(),
-            fields,
+            fields: Fields::of(request.headers()),
         }
     }
 
-    fn request(self) -> Request<Upload> {
+    fn request(self) -> Option<Request<Upload>> {
         let mut request = Request::new(Upload::Empty);
         *request.method_mut() = self.method;
         *request.uri_mut() = self.uri;
         *request.version_mut() = self.version;
-        let mut headers = HeaderMap::with_capacity(self.fields.len());
-        for (name, value) in self.fields {
-            headers.append(name, value);
-        }
-        *request.headers_mut() = headers;
-        request
+        *request.headers_mut() = self.fields.map()?;
+        Some(request)
     }
 }
 

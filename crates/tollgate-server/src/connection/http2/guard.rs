@@ -172,10 +172,12 @@ impl Guard {
 mod tests {
     use super::*;
     use crate::connection::pace::Begun;
+    use prometheus_client::metrics::gauge::Gauge;
 
     fn guard(settings: GatewaySettings) -> Guard {
         let clock = Arc::new(SystemClock::new());
-        let pace = Arc::new(Pace::new(&settings, &clock, Begun::Connected(clock.now())));
+        let begun = Begun::Connected(clock.now());
+        let pace = Arc::new(Pace::new(&settings, &clock, begun, &Gauge::default()));
         Guard::new(&settings, &clock, &pace, &Metrics::new(Vec::new))
     }
 

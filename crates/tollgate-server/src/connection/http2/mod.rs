@@ -72,7 +72,11 @@ pub(super) async fn run(
         pace: Arc::clone(&client.pace),
         metrics: Arc::clone(metrics),
     };
-    let service = service_fn(|request| gateway.answer(client, request));
+    let service = service_fn(|request| {
+        // Each stream becomes a task of its own, and on the way there it is moved more often than it is polled.
+        let (gateway, client) = (Arc::clone(gateway), Arc::clone(client));
+        Box::pin(async move { gateway.answer(&client, request).await })
+    });
     let connection =
         builder(settings, streams).serve_connection(TokioIo::new(client.socket.clone()), service);
     let mut connection = pin!(connection);
