@@ -98,8 +98,10 @@ impl Name {
 impl Pool {
     /// Looks up what no address is known of, unless that was just tried.
     pub(super) async fn find_addresses(&self, clock: &SystemClock) {
+        // Not what the names know: until the members are made of that, nobody can pick it.
+        let members = self.members();
         for name in self.names() {
-            if name.servers.lock().is_empty() {
+            if !members.servers().iter().any(|server| name.is_of(server)) {
                 self.look_up(name, clock).await;
             }
         }
