@@ -63,7 +63,7 @@ impl Plan {
     }
 
     /// Brings `state` to now and says what this limit alone says; nothing is taken.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn check(&self, state: &mut impl Kept, cost: u64, at: Moment<'_>) -> Checked {
         match self {
             Plan::Bucket(plan) => plan.0.check(state, cost, at),
@@ -87,7 +87,7 @@ impl Plan {
     }
 
     /// Takes what is to be taken, and tells in `outcome` how it then stands.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn commit(
         &self,
         state: &mut impl Kept,

@@ -217,13 +217,15 @@ fn decision(bound: &Bound, mode: Mode, charges: &mut Charges, hold: Option<Micro
         said if said.delay > Micros::ZERO => Verdict::Delay(said.delay),
         _ => Verdict::Admit,
     };
-    let mut limits = Vec::with_capacity(planned.len());
-    for (planned, said) in planned.iter().zip(&answer.limits) {
-        // A limit that was not asked, since another had refused before, says nothing.
-        if said.source != Source::Unasked {
-            limits.push(describe(bound, planned, said));
-        }
-    }
+    let reports = planned.iter().zip(&answer.limits);
+    let report = |(planned, said): (&Planned, &ChargeOutcome)| describe(bound, planned, said);
+    // A limit that was not asked, since another had refused before, says nothing.
+    let unasked = |said: &ChargeOutcome| said.source == Source::Unasked;
+    let limits = if answer.limits.iter().any(unasked) {
+        reports.filter(|(_, said)| !unasked(said)).map(report).collect()
+    } else {
+        reports.map(report).collect()
+    };
     Decision {
         verdict: if mode == Mode::Enforce { judged } else { Verdict::Admit },
         judged,

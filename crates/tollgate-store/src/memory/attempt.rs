@@ -69,11 +69,10 @@ fn optimistic(plan: &mut Plan<'_>, call: &Call<'_>) -> Result<Decided, Again> {
     }
     lines::lock(asks, unordered, |ask| ask.outcome.changed)?;
     if !lines::others_still(asks) {
-        lines::unlock(asks, unordered, |_| false);
+        lines::unlock(asks);
         return Err(Again::Changed);
     }
-    lines::write(asks);
-    lines::unlock(asks, unordered, |ask| ask.outcome.changed);
+    lines::write(asks, unordered);
     Ok(Decided { decision: committing.decision(), ticket: 0 })
 }
 
@@ -121,8 +120,7 @@ fn locking(plan: &mut Plan<'_>, call: &Call<'_>, tickets: &AtomicU64) -> Result<
     }
     let mut states = shards.take_all(asks);
     let decided = step_all(asks, &mut states, call, tickets.fetch_add(1, Ordering::Relaxed));
-    lines::write(asks);
-    lines::unlock(asks, unordered, |ask| ask.outcome.changed);
+    lines::write(asks, unordered);
     shards.put_all(asks, states, call.now);
     Ok(decided)
 }

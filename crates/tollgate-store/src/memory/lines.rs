@@ -20,7 +20,7 @@ pub(super) fn lock(
     if locked {
         return Ok(());
     }
-    unlock(asks, false, |_| false);
+    unlock(asks);
     Err(Again::Changed)
 }
 
@@ -72,29 +72,49 @@ pub(super) fn others_still(asks: &[Ask<'_>]) -> bool {
     asks.iter().all(|ask| ask.hold != Hold::None || still(ask))
 }
 
-/// Writes the states of those asks that are held and changed.
+/// Writes the states that changed, and unlocks all lines; those that were written to get their next version.
 #[inline]
-pub(super) fn write(asks: &[Ask<'_>]) {
+pub(super) fn write(asks: &mut [Ask<'_>], unordered: bool) {
+    if unordered {
+        return write_shared(asks);
+    }
     for ask in asks {
-        if let Some(table) = ask.table()
-            && ask.hold != Hold::None
-            && ask.outcome.changed
-        {
-            table.write(&ask.look, ask.words);
+        if ask.hold == Hold::Own {
+            write_one(ask);
+            ask.look.unlock(ask.outcome.changed);
+            ask.hold = Hold::None;
         }
     }
 }
 
-/// Unlocks all; those that have the key of an ask that `changed` names get their next version.
 #[inline]
-pub(super) fn unlock(asks: &mut [Ask<'_>], unordered: bool, changed: impl Fn(&Ask<'_>) -> bool) {
-    for at in 0..asks.len() {
-        let ask = &asks[at];
+fn write_one(ask: &Ask<'_>) {
+    if let Some(table) = ask.table()
+        && ask.hold != Hold::None
+        && ask.outcome.changed
+    {
+        table.write(&ask.look, ask.words);
+    }
+}
+
+/// The same where several asks may have their entries in one line.
+#[inline(never)]
+fn write_shared(asks: &mut [Ask<'_>]) {
+    asks.iter().for_each(write_one);
+    for ask in asks.iter().filter(|ask| ask.hold == Hold::Own) {
+        let changed = |other: &Ask<'_>| other.outcome.changed && same_line(ask, other);
+        ask.look.unlock(asks.iter().any(changed));
+    }
+    asks.iter_mut().for_each(|ask| ask.hold = Hold::None);
+}
+
+/// Unlocks all lines, in which nothing was written.
+#[cold]
+pub(super) fn unlock(asks: &mut [Ask<'_>]) {
+    for ask in asks {
         if ask.hold == Hold::Own {
-            let shares = |other: &Ask<'_>| changed(other) && same_line(ask, other);
-            let changed = changed(ask) || (unordered && asks.iter().any(shares));
-            ask.look.unlock(changed);
+            ask.look.unlock(false);
         }
-        asks[at].hold = Hold::None;
+        ask.hold = Hold::None;
     }
 }
