@@ -101,8 +101,8 @@ impl<'a> Headers<'a> {
     }
 }
 
-/// So many lines are compared with a name in less time than the name is hashed in.
-const FEW_LINES: usize = 6;
+/// So many lines are compared with a name in the time that it takes to hash it.
+const FEW_LINES: usize = 8;
 
 #[inline(never)]
 fn single_in<'a>(map: &'a http::HeaderMap, name: &HeaderName) -> Single<&'a [u8]> {
@@ -177,5 +177,41 @@ mod tests {
             let other = HeaderName::from_static("x-other");
             assert_eq!(headers.single(&other), Single::One(&b"o"[..]), "{headers:?}");
         }
+    }
+
+    #[test]
+    fn a_field_is_found_among_few_lines_and_among_many() {
+        let name = HeaderName::from_static("x-user");
+        for others in 0..2 * FEW_LINES {
+            let mut map = http::HeaderMap::new();
+            let said = |map: &mut http::HeaderMap, value: Option<&'static str>| {
+                let value = value.map(http::HeaderValue::from_static);
+                value.map(|value| map.append(&name, value));
+                let found = Headers::Map(map).single(&name);
+                found.map(|value| String::from_utf8_lossy(value).into_owned())
+            };
+            for other in 0..others {
+                let other = HeaderName::try_from(format!("x-user-{other}")).expect("a name");
+                map.append(other, http::HeaderValue::from_static("o"));
+            }
+            assert_eq!(said(&mut map, None), Single::Absent, "{others}");
+            assert_eq!(said(&mut map, Some("ada")), Single::One("ada".to_owned()), "{others}");
+            assert_eq!(said(&mut map, Some(" ada")), Single::One("ada".to_owned()), "{others}");
+            assert_eq!(said(&mut map, Some("bob")), Single::Several, "{others}");
+        }
+    }
+
+    #[test]
+    fn the_host_is_the_targets_or_the_fields() {
+        let pairs = [("host", "field.example")];
+        let mut map = http::HeaderMap::new();
+        map.insert(HOST, http::HeaderValue::from_static("field.example"));
+        for headers in [Headers::Map(&map), Headers::Pairs(&pairs)] {
+            let facts = Facts::new("GET", "/", headers);
+            assert_eq!(facts.host(), Some("field.example"));
+            let facts = Facts { authority: Some("target.example"), ..facts };
+            assert_eq!(facts.host(), Some("target.example"));
+        }
+        assert_eq!(Facts::new("GET", "/", Headers::Pairs(&[])).host(), None);
     }
 }
