@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
 use tollgate_core::{Micros, Timestamp};
 use tollgate_store::{
-    Call, Charge, ChargeOutcome, LimitId, MemoryStore, Source, Store, StoreError, StoreOutcome,
+    Call, Charge, ChargeOutcome, MemoryStore, Source, Store, StoreError, StoreOutcome,
 };
 
 use super::{Bound, Engine, Mode, Rejection, Ruling};
@@ -12,9 +13,7 @@ use crate::charges::Planned;
 use crate::{Charges, Decision, Ends, Facts, Held, LimitReport, Verdict};
 
 /// Room for the charges that a store is asked for: mostly a few.
-type Few<'a> = [Charge<'a>; 4];
-
-const NONE: Few<'_> = [Charge { limit: LimitId(0), key: &[], cost: 0, period: None }; 4];
+type Few<'a> = SmallVec<[Charge<'a>; 4]>;
 
 impl<S: Store> Engine<S> {
     /// Decides one request. `hold`: how long slots are held after it leaves, where known (a replay). Such a request runs in
@@ -93,8 +92,9 @@ impl<S: Store> Engine<S> {
         hold: Option<Micros>,
     ) -> Result<(), StoreError> {
         let (asked, answer) = charges.asked();
-        let (mut few, mut many) = (NONE, Vec::new());
-        let call = Call { charges: ask(bound, asked, &mut few, &mut many), now, hold };
+        let mut few = Few::new();
+        few.extend(asked.map(|planned| charge(bound, planned)));
+        let call = Call { charges: &few, now, hold };
         self.store().charge_all_into(&call, answer).await
     }
 }
@@ -142,11 +142,21 @@ impl Engine<MemoryStore> {
         if charges.planned().is_empty() {
             return Ok(Ruling::Decided(unlimited(charges, now)));
         }
-        let (asked, answer) = charges.asked();
-        let (mut few, mut many) = (NONE, Vec::new());
-        let call = Call { charges: ask(bound, asked, &mut few, &mut many), now, hold };
-        self.store().charge_all_into_now(&call, answer)?;
+        self.charge_now(bound, charges, now, hold)?;
         Ok(Ruling::Decided(decision(bound, mode, charges, hold)))
+    }
+
+    fn charge_now(
+        &self,
+        bound: &Bound,
+        charges: &mut Charges,
+        now: Timestamp,
+        hold: Option<Micros>,
+    ) -> Result<(), StoreError> {
+        let (asked, answer) = charges.asked();
+        let mut few = Few::new();
+        few.extend(asked.map(|planned| charge(bound, planned)));
+        self.store().charge_all_into_now(&Call { charges: &few, now, hold }, answer)
     }
 }
 
@@ -168,28 +178,7 @@ fn plan(
     }
 }
 
-/// What the store is asked for: in `few`, or where they are more in `many`.
-#[inline]
-fn ask<'a, 'r>(
-    bound: &Bound,
-    asked: impl ExactSizeIterator<Item = (&'a Planned, &'a [u8])>,
-    few: &'r mut Few<'a>,
-    many: &'r mut Vec<Charge<'a>>,
-) -> &'r [Charge<'a>] {
-    match few.get_mut(..asked.len()) {
-        Some(few) => {
-            for (place, planned) in few.iter_mut().zip(asked) {
-                *place = charge(bound, planned);
-            }
-            few
-        }
-        None => {
-            many.extend(asked.map(|planned| charge(bound, planned)));
-            many
-        }
-    }
-}
-
+/// What the store is asked for.
 #[inline]
 fn charge<'a>(bound: &Bound, (planned, key): (&Planned, &'a [u8])) -> Charge<'a> {
     Charge { limit: bound.id(planned.definition), key, cost: planned.cost, period: planned.period }
