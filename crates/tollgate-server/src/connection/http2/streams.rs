@@ -70,10 +70,12 @@ where
         let clock = Arc::clone(&self.clock);
         let taking = Arc::new(Taking { clock, offered: AtomicU64::new(0) });
         let (longest, metrics) = (self.pace.longest_silence(), Arc::clone(&self.metrics));
+        // A task is moved several times before it runs.
+        let mut stream = Box::pin(stream);
         tokio::spawn(STREAM.scope(Arc::clone(&taking), async move {
             tokio::select! {
                 biased;
-                () = stream => {}
+                () = &mut stream => {}
                 // What is dropped before its end is reset.
                 () = taking.refused(longest) => drop(metrics.stalled_streams.inc()),
             }
