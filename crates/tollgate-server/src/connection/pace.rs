@@ -250,6 +250,11 @@ impl Pace {
         }
     }
 
+    /// What is written now is not half of an answer whose rest may fail with the connection: it is whole, or of a stream.
+    pub(super) fn has_whole_answers(&self) -> bool {
+        self.phase.load(Ordering::Relaxed) != BUSY || self.multiplexed.load(Ordering::Relaxed)
+    }
+
     /// Every request that was begun has had its whole answer: what is written now answers none.
     pub(super) fn is_between_answers(&self) -> bool {
         self.phase.load(Ordering::Relaxed) != BUSY

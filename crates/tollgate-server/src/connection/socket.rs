@@ -3,7 +3,7 @@
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -36,11 +36,13 @@ struct End {
     guard: Option<Box<Guard>>,
     /// Where interim answers were passed on.
     interim: Option<Box<Interim>>,
+    /// Others have had their turn since the first of what is being written was there.
+    has_waited: bool,
 }
 
 impl Socket {
     pub(super) fn new(transport: Transport, pace: Arc<Pace>, metrics: Arc<Metrics>) -> Socket {
-        let end = End { transport, guard: None, interim: None };
+        let end = End { transport, guard: None, interim: None, has_waited: false };
         Socket { end: Arc::new(Mutex::new(end)), pace, metrics }
     }
 
@@ -122,6 +124,18 @@ impl Socket {
 }
 
 impl End {
+    /// Lets the thread's other connections have their turn before something is written, once until it is out. Whoever takes an
+    /// answer has to be woken for it, and on the same machine that costs more than to write it: where the answers to all who
+    /// asked together go out together, most of them are awake.
+    fn poll_turn(&mut self, cx: &Context<'_>) -> Poll<()> {
+        if self.has_waited {
+            return Poll::Ready(());
+        }
+        self.has_waited = true;
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
     /// hyper has nothing more to write: what was announced may go out.
     fn poll_announce(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.interim {
@@ -206,6 +220,10 @@ impl AsyncWrite for Socket {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        // The beginning of an answer does not wait: where the rest breaks off, hyper drops what is not written yet.
+        if self.pace.has_whole_answers() {
+            ready!(self.end.lock().poll_turn(cx));
+        }
         if bufs.first().is_some_and(|first| self.refuse_in_full(first)) {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
@@ -235,6 +253,7 @@ impl AsyncWrite for Socket {
         };
         // It is asked when all else was written.
         if flushed.is_ready() {
+            end.has_waited = false;
             self.pace.flushed();
         }
         self.pace.took(flushed.is_ready());
