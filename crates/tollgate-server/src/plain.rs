@@ -53,7 +53,7 @@ macro_rules! hand_on {
                 slices: &[::std::io::IoSlice<'_>],
             ) -> ::std::task::Poll<::std::io::Result<usize>> {
                 match self.get_mut() {
-                    $($of::$variant(inner) => $crate::plain::poll_write_all(inner, cx, slices),)*
+                    $($of::$variant(inner) => $crate::plain::poll_write_slices(inner, cx, slices),)*
                 }
             }
 
@@ -83,7 +83,7 @@ hand_on!(Plain { Tcp, Unix });
 pub(crate) use hand_on;
 
 /// Writes of `slices` what `to` takes.
-pub(crate) fn poll_write_all<W: AsyncWrite + Unpin>(
+pub(crate) fn poll_write_slices<W: AsyncWrite + Unpin>(
     to: &mut W,
     cx: &mut Context<'_>,
     slices: &[IoSlice<'_>],
@@ -148,7 +148,7 @@ mod tests {
             let given: Vec<IoSlice<'_>> = parts.iter().map(|part| IoSlice::new(part)).collect();
             let mut written = Written::default();
             let mut cx = Context::from_waker(Waker::noop());
-            let Poll::Ready(Ok(length)) = poll_write_all(&mut written, &mut cx, &given) else {
+            let Poll::Ready(Ok(length)) = poll_write_slices(&mut written, &mut cx, &given) else {
                 panic!("it takes all");
             };
             assert_eq!(length, written.0.len());

@@ -170,9 +170,10 @@ impl Guard {
 
 #[cfg(test)]
 mod tests {
+    use prometheus_client::metrics::gauge::Gauge;
+
     use super::*;
     use crate::connection::pace::Begun;
-    use prometheus_client::metrics::gauge::Gauge;
 
     fn guard(settings: GatewaySettings) -> Guard {
         let clock = Arc::new(SystemClock::new());
